@@ -1,0 +1,66 @@
+# The two that matter: make run, make test. Both install what they need into .venv and can be repeated.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ROOMS := battery measure elicit runs
+
+.PHONY: run test lint types unit engine format lock clean help
+
+help:
+	@echo "make run     install, then audit a small real model on this machine"
+	@echo "make test    install, then run all checks"
+	@echo "make format  put the code into the house form"
+	@echo "make lock    renew the exact versions that the checks use"
+	@echo "make clean   remove .venv and everything built"
+
+run: $(VENV)/installed-to-run
+	$(BIN)/selfdiag run embedded --battery quick
+	$(BIN)/selfdiag report latest --format md -o report.md
+
+test: lint types unit engine
+
+lint: $(VENV)/installed-to-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/selfdiag probes lint
+
+types: $(VENV)/installed-to-test
+	$(BIN)/mypy
+
+unit: $(VENV)/installed-to-test
+	rm -f .coverage .coverage.*
+	$(BIN)/pytest -n 2 -m "not engine" --cov --cov-report=
+	$(BIN)/coverage report --fail-under=95 $(foreach room,$(ROOMS),--include='selfdiag/$(room)/*')
+
+# the real engine: one at a time, so these tests are not spread over processes
+engine: $(VENV)/installed-to-test
+	$(BIN)/selfdiag pull embedded
+	$(BIN)/pytest -m engine
+
+format: $(VENV)/installed-to-test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(VENV)/installed-to-test
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	  --python-version 3.11 --extra embedded --extra dev -o requirements/test.txt pyproject.toml
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "selfdiag needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed-to-run: pyproject.toml | $(VENV)/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[embedded]"
+	@touch $@
+
+# exact versions with their hashes, so that a check that passes today passes tomorrow
+$(VENV)/installed-to-test: pyproject.toml requirements/test.txt | $(VENV)/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,141 @@
+"""The command ``selfdiag``: finds the subcommand, and tells every fault in one line."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from selfdiag import __version__
+from selfdiag.cli.exit_codes import ExitCode
+from selfdiag.safety import SelfdiagError, one_line
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("selfdiag.cli.run:run", "Audit a model and print its tier."),
+    "report": ("selfdiag.cli.report:report", "Show or write the report of a run."),
+    "runs": ("selfdiag.cli.runs:runs", "List, show, find or delete runs."),
+    "models": ("selfdiag.cli.models:models", "List the models that can be asked."),
+    "probes": ("selfdiag.cli.probes:probes", "Look at the questions, or check your own."),
+    "pull": ("selfdiag.cli.pull:pull", "Fetch the embedded model once."),
+    "path": ("selfdiag.cli.path:path", "Print where selfdiag keeps its files."),
+}
+"""Every subcommand: where it is defined, and its line in the help. Modules are loaded when called."""
+
+HELP = f"""Ask a language model short questions, and find out whether to believe it when it says it is sure.
+
+\b
+Examples:
+  selfdiag run embedded                        audit a small real model on this machine
+  selfdiag run openai:NAME --base-url URL      audit a model behind any OpenAI-compatible server
+  selfdiag run gguf:model.gguf                 audit a GGUF file
+  selfdiag run persona:overconfident           try it without a model (simulated)
+  selfdiag report latest --format md           the report of the last run
+
+A MODEL is PROVIDER:NAME; 'selfdiag models' lists what is there.
+
+\b
+Exit codes: {ExitCode.OK} ok, {ExitCode.USAGE} wrong input, {ExitCode.PROVIDER} model not reachable, \
+{ExitCode.INCOMPLETE} incomplete, {ExitCode.INTERRUPTED} interrupted.
+"""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand's module when it is called, so that ``--help`` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)  # noqa: S101
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and (":" in name or name == "embedded"):
+            raise SelfdiagError(f"to audit a model, write: selfdiag run {one_line(name, 80)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    help=HELP,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="selfdiag")
+@click.pass_context
+def selfdiag(ctx: click.Context) -> None:
+    """Entry of all commands; its help text is ``HELP``."""
+    if ctx.invoked_subcommand is None:
+        click.echo(
+            "selfdiag audits whether a language model's stated confidence can be believed.\n\n"
+            "  selfdiag run embedded               audit a small real model on this machine\n"
+            "  selfdiag run persona:overconfident  try it without a model (simulated)\n"
+            "  selfdiag models                     what else can be asked\n"
+            "  selfdiag --help                     all commands"
+        )
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # an old code page must not turn a tick into a crash
+    try:
+        result = selfdiag.main(standalone_mode=False)
+        code = int(result) if isinstance(result, int) else ExitCode.OK
+        sys.stdout.flush()
+    except SelfdiagError as error:
+        code = _tell(str(error), error.exit_code)
+    except click.ClickException as error:
+        code = _tell(_usage_line(error), ExitCode.USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        code = _tell("interrupted", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # the reader has gone (as in '| head'); Python must not complain of it at shutdown
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.OK
+    except Exception as error:  # noqa: BLE001 - never a traceback: it would print keys and foreign text
+        code = _tell(_fault_line(error), ExitCode.INCOMPLETE)
+    sys.exit(code)
+
+
+def _tell(message: str, code: int) -> int:
+    click.echo(f"selfdiag: {message}", err=True)
+    return code
+
+
+def _usage_line(error: click.ClickException) -> str:
+    hint = ""
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = f" (see '{error.ctx.command_path} --help')"
+    return f"{one_line(error.format_message(), 300).rstrip('.')}{hint}"
+
+
+def _fault_line(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"  # noqa: PTH119
+    return (
+        f"a fault in selfdiag itself ({type(error).__name__}{place}: {one_line(str(error))}); "
+        "what was written so far is kept. Please report this line"
+    )
+
+
+if __name__ == "__main__":
+    main()

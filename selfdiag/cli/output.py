@@ -1,0 +1,63 @@
+"""Results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def json_option(command: F) -> F:
+    """Add ``--json`` to a command."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")(
+        command
+    )
+
+
+def plain_option(command: F) -> F:
+    """Add ``--plain`` to a command."""
+    return click.option(
+        "--plain", is_flag=True, help="Linear text: no frames, no cursor movement, no colour."
+    )(command)
+
+
+def print_json(document: Any) -> None:
+    """Print a document of Structs, lists and dicts as indented JSON."""
+    import msgspec
+
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2)
+    click.echo(text.decode())
+
+
+def say(message: str) -> None:
+    """Print one line for the person to standard error."""
+    click.echo(message, err=True)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Return whether a stream is a terminal that can move its cursor."""
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def table(rows: list[tuple[str, ...]], *, gap: int = 2) -> str:
+    """Return rows as text in columns, aligned by the width in cells."""
+    from rich.cells import cell_len
+
+    if not rows:
+        return ""
+    widths = [max(cell_len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        lines.append((" " * gap).join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def colour_wanted(*, plain: bool) -> bool:
+    """Return whether standard output takes colour."""
+    return not plain and "NO_COLOR" not in os.environ and is_terminal(sys.stdout)

@@ -1,0 +1,157 @@
+"""``selfdiag probes``: the questions of a battery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from selfdiag.cli.exit_codes import ExitCode
+from selfdiag.cli.output import json_option, print_json, say, table
+
+_battery_option = click.option(
+    "--battery",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Your own battery instead of the shipped one.",
+)
+
+
+@click.group(help="Look at the questions, or check a battery of your own.")
+def probes() -> None:
+    """Group of the commands about items."""
+
+
+@probes.command("list", help="List probes and traps.")
+@click.option("--bin", "bin_name", metavar="NAME", help="Only this topic.")
+@_battery_option
+@json_option
+def list_items(bin_name: str | None, battery: Path | None, as_json: bool) -> None:
+    """List items."""
+    items = [item for item in _load(battery).items() if bin_name in {None, item.bin}]
+    if bin_name is not None and not items:
+        from selfdiag.safety import SelfdiagError, one_line
+
+        raise SelfdiagError(f"no bin {one_line(bin_name, 40)!r} in this battery")
+    if as_json:
+        print_json([_described(item) for item in items])
+        return
+    rows = [("id", "level", "kind", "question")]
+    for item in items:
+        described = _described(item)
+        level = described["difficulty"] or "trap"
+        kind = described["kind"] or described["family"] or ""
+        rows.append((item.id, level, kind, _shortened(item.questions[0])))
+    click.echo(table(rows))
+
+
+@probes.command(help="Show one probe or trap with all its wordings and its answer.")
+@click.argument("item_id")
+@_battery_option
+@json_option
+def show(item_id: str, battery: Path | None, as_json: bool) -> None:
+    """Show one item."""
+    import msgspec
+
+    from selfdiag.safety import literal
+
+    item = _find(battery, item_id)
+    if as_json:
+        print_json(item)
+        return
+    fields: dict[str, Any] = msgspec.to_builtins(item)
+    for name, value in fields.items():
+        if name == "questions" or value in ("", (), [], 0.0, False):
+            continue
+        shown = " | ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        text = literal(shown, keep_newlines=True).strip()
+        joint = "\n    " if "\n" in text else " "
+        click.echo(f"{name + ':':<14}{joint}{text.replace(chr(10), joint)}".rstrip())
+    for number, question in enumerate(item.questions, 1):
+        click.echo(f"wording {number}:     {literal(question)}")
+
+
+@probes.command(
+    help="Check a battery (the shipped one without PATH): file, line, item and fault of each problem."
+)
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@json_option
+def lint(path: Path | None, as_json: bool) -> int:
+    """Check a battery."""
+    from selfdiag.battery.lint import lint as check
+    from selfdiag.battery.load import shipped_path
+    from selfdiag.safety import one_line
+
+    faults = check(path or shipped_path(), shipped=path is None)
+    if as_json:
+        print_json(faults)
+    else:
+        for fault in faults:
+            click.echo(one_line(str(fault), 500))
+    if faults:
+        say(f"selfdiag: {len(faults)} {'fault' if len(faults) == 1 else 'faults'}")
+    return ExitCode.USAGE if faults else ExitCode.OK
+
+
+@probes.command("grade", help="Grade TEXT as an answer to an item, and say by which rule.")
+@click.argument("item_id")
+@click.argument("text")
+@_battery_option
+@json_option
+def grade_answer(item_id: str, text: str, battery: Path | None, as_json: bool) -> None:
+    """Grade one answer."""
+    from selfdiag.elicit.grading import grade
+    from selfdiag.elicit.reading import Reading
+    from selfdiag.safety import literal
+
+    verdict = grade(_find(battery, item_id), Reading(answer=text, parse="strict"))
+    if as_json:
+        print_json(verdict)
+        return
+    flags = f"  [{', '.join(verdict.flags)}]" if verdict.flags else ""
+    click.echo(f"{verdict.outcome}: {literal(verdict.rule, 200)}{flags}")
+    click.echo(f"expected {literal(verdict.expected, 200)!r}, given {literal(verdict.given, 200)!r}")
+
+
+def _load(path: Path | None) -> Any:
+    from selfdiag.battery.load import BatteryError, load, shipped_path
+    from selfdiag.safety import SelfdiagError, one_line
+
+    try:
+        return load(path or shipped_path()).battery
+    except BatteryError as error:
+        raise SelfdiagError(f"the battery cannot be used: {one_line(str(error), 400)}") from None
+
+
+def _find(path: Path | None, item_id: str) -> Any:
+    from selfdiag.models.base import nearest
+    from selfdiag.safety import SelfdiagError, one_line
+
+    battery = _load(path)
+    item = battery.find(item_id)
+    if item is None:
+        hint = nearest(item_id, [item.id for item in battery.items()])
+        raise SelfdiagError(f"no item {one_line(item_id, 60)!r}; 'selfdiag probes list' shows them.{hint}")
+    return item
+
+
+def _described(item: Any) -> dict[str, Any]:
+    trap = hasattr(item, "family")
+    return {
+        "id": item.id,
+        "bin": item.bin,
+        "difficulty": None if trap else item.difficulty,
+        "kind": None if trap else item.kind,
+        "trap": trap,
+        "family": item.family if trap else None,
+        "paraphrases": len(item.questions),
+        "source": None if trap else (item.source or "computed"),
+    }
+
+
+def _shortened(text: str) -> str:
+    from selfdiag.safety import literal
+
+    line = literal(text)
+    return line if len(line) <= 70 else f"{line[:69]}…"

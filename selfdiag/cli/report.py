@@ -1,0 +1,55 @@
+"""``selfdiag report``: what a run came out with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from selfdiag.cli.output import print_json
+
+HELP = """Show or write the report of RUN (an id, a unique part of it, 'latest', or a path).
+
+\b
+Examples:
+  selfdiag report latest
+  selfdiag report latest --format md -o report.md
+  selfdiag report latest --format json
+"""
+
+
+@click.command(help=HELP)
+@click.argument("run", default="latest")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "md", "json"]), default="text", help="Default text."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
+def report(run: str, form: str, output: Path | None) -> None:
+    """Show or write a report; the help text is ``HELP``."""
+    import msgspec
+
+    from selfdiag.protocols.audit import summarise
+    from selfdiag.report.card import card_lines, framed
+    from selfdiag.report.markdown import markdown
+    from selfdiag.runs.store import find_run, read_run, replace_file
+    from selfdiag.safety import SelfdiagError, one_line
+
+    found = read_run(find_run(run))
+    summary = summarise(found)
+    if form == "json" and output is None:
+        print_json(summary)
+        return
+    if form == "json":
+        text = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
+    elif form == "md":
+        text = markdown(found, summary)
+    else:
+        text = "\n".join(framed(card_lines(summary))) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        replace_file(output, text.encode("utf-8"))
+    except OSError as error:
+        raise SelfdiagError(f"{one_line(str(output))} cannot be written ({error.strerror})") from None
+    click.echo(f"wrote {one_line(str(output))}", err=True)

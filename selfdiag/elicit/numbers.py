@@ -1,0 +1,314 @@
+"""Reading a number, exactly, in the many ways in which an answer can write it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from fractions import Fraction
+
+import msgspec
+
+from selfdiag.elicit.names import NUMBER_LANGUAGES, PERCENT_WORDS, SCALE_WORDS, SMALL_FRACTIONS
+from selfdiag.elicit.textforms import clean_text, unwrap, without_lead, without_math_markup
+
+MAX_NUMBER_TEXT = 400
+"""Longer answers are not read as a number."""
+
+MAX_EXPONENT = 400
+"""Powers of ten beyond this are not read."""
+
+
+class Numeral(msgspec.Struct, frozen=True, kw_only=True):
+    """A number found in a text: its exact value, what stands after it, and how it was written."""
+
+    value: Fraction
+    rest: str = ""
+    percent: bool = False
+    rule: str = "number"
+    ambiguous: bool = False
+
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_MINUS = str.maketrans(
+    {
+        "−": "-",
+        "‐": "-",
+        "‑": "-",
+        "‒": "-",
+        "–": "-",
+        "﹣": "-",
+        "－": "-",
+        "×": "*",
+        "⋅": "*",
+        "·": "*",
+        "∗": "*",
+        "✕": "*",
+    }
+)
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000\t]")
+_FRACTION = re.compile(r"\\+[dtc]?frac\s{0,4}(?:\{([^{}]{0,80})\}|(\d))\s{0,4}(?:\{([^{}]{0,80})\}|(\d))")
+_LATEX_SIGNS = (
+    (re.compile(r"\{,\}"), ","),
+    (re.compile(r"\\+(?:times|cdot|ast)(?![A-Za-z])"), "*"),
+    (re.compile(r"\\+div(?![A-Za-z])"), "/"),
+    (re.compile(r"\\+(?:approx|simeq|sim)(?![A-Za-z])"), "≈"),
+    (re.compile(r"\\+%"), "%"),
+    (re.compile(r"\^\s{0,4}\{?\s{0,4}\\+(?:circ|degree)\}?|\\+(?:degree|textdegree)(?![A-Za-z])"), "°"),
+    (re.compile(r"\\+(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\+[,;:! ]|(?<=\d)~(?=\d)"), " "),
+    (re.compile(r"\^\s{0,4}\{\s{0,4}([-+]?\w{0,40})\s{0,4}\}"), r"^\1"),
+)
+
+
+def plain_arithmetic(text: str) -> str:
+    """Return a text with LaTeX and typographic number signs written plainly: ``-``, ``*``, ``/``, ``^``, ASCII digits.
+
+    Vulgar fractions become ``n/d`` (after a whole number: ``w n/d``), superscripts a power, every kind of space
+    a space.
+    """
+    current = without_math_markup(text[:MAX_NUMBER_TEXT])
+    for _ in range(4):
+        inner = _FRACTION.sub(lambda m: f"({m[1] or m[2] or ''})/({m[3] or m[4] or ''})", current)
+        if inner == current:
+            break
+        current = inner
+    for pattern, sign in _LATEX_SIGNS:
+        current = pattern.sub(sign, current)
+    out: list[str] = []
+    raised = False
+    for ch in _SPACES.sub(" ", current).translate(_MINUS):
+        form = unicodedata.decomposition(ch)
+        if form.startswith("<super>") and ch.translate(_SUPERSCRIPTS) != ch:
+            out.append(ch.translate(_SUPERSCRIPTS) if raised else "^" + ch.translate(_SUPERSCRIPTS))
+            raised = True
+            continue
+        raised = False
+        if form.startswith("<fraction>"):
+            out.append(" " + unicodedata.normalize("NFKC", ch).replace("\u2044", "/"))
+        elif unicodedata.category(ch) == "Nd":
+            out.append(str(unicodedata.decimal(ch)))
+        elif form.startswith("<sub>"):
+            out.append("_" + unicodedata.normalize("NFKC", ch))
+        else:
+            out.append(unicodedata.normalize("NFKC", ch).replace("\u2044", "/"))
+    return "".join(out).replace("’", "'").replace("‘", "'").strip()
+
+
+_DIGITS = r"\d{1,400}"
+_GROUPED = r"\d{1,3}(?P<g>[ ',_.])\d{3}(?:(?P=g)\d{3}){0,130}(?!\d)(?:[.,]\d{1,400})?"
+_NUMERAL = re.compile(
+    rf"(?P<sign>[-+]\s?)?(?P<money>[$€£¥]\s?)?"
+    rf"(?P<body>{_GROUPED}|{_DIGITS}(?:[.,]\d{{1,400}})?|[.,]\d{{1,400}})(?P<dot>\.(?=\s|\Z))?"
+    r"(?:(?P<mixed>\s\d{1,40}/\d{1,40})|\s?/\s?(?P<below>\d{1,400}(?:\.\d{1,100})?)(?![\d/])"
+    r"|\s?(?:\*|x|X)\s?10\s?(?:\^|\*\*)?\s?\(?(?P<power>[-+]?\s?\d{1,6})\)?"
+    r"|[eE](?P<exponent>[-+]?\d{1,6})(?![\w.])|\s?\^\s?\(?(?P<of>[-+]?\d{1,6})\)?)?"
+)
+_BRACKETS = re.compile(r"\(\s?([-+]?[\d., ]{1,80})\s?\)\s?/\s?\(\s?([-+]?[\d., ]{1,80})\s?\)")
+_ENCLOSED = re.compile(r"([-+]?)\(([^()]{1,120})\)")
+
+
+def _plain_value(body: str) -> tuple[Fraction, bool] | None:
+    """Return the value of digits with separators, and whether one comma before three digits made them ambiguous.
+
+    The rule: a comma, point, space, apostrophe or underscore groups thousands when one to three digits stand
+    before the first and exactly three after each; a single point is always a decimal mark; a single comma is a
+    decimal mark unless it could group, so ``1,234`` is always 1234 (flagged) while ``3,14``, ``0,125`` and
+    ``1234,567`` have decimals. Of point and comma together the last, if it stands once, is the decimal mark.
+    """
+    ambiguous = False
+    if " " in body or "'" in body or "_" in body:
+        body = re.sub("[ '_]", "", body)
+    commas, points = body.count(","), body.count(".")
+    if commas and points:
+        decimal = "," if body.rfind(",") > body.rfind(".") else "."
+        other = "." if decimal == "," else ","
+        whole, _, part = body.rpartition(decimal)
+        if decimal in whole or not re.fullmatch(rf"\d{{1,3}}(?:{re.escape(other)}\d{{3}})+", whole):
+            return None
+        body = f"{whole.replace(other, '')}.{part}"
+    elif commas == 1 and re.fullmatch(r"[1-9]\d{0,2},\d{3}", body):
+        body = body.replace(",", "")
+        ambiguous = True
+    elif commas == 1:
+        body = body.replace(",", ".")
+    elif commas or points > 1:
+        body = body.replace(",", "").replace(".", "")
+    return Fraction(body if not body.startswith(".") else "0" + body), ambiguous
+
+
+def _value_of(match: re.Match[str]) -> tuple[Fraction, str, bool] | None:
+    plain = _plain_value(match["body"])
+    if plain is None:
+        return None
+    value, ambiguous = plain
+    rule = "number"
+    if match["mixed"]:
+        above, _, below = match["mixed"].strip().partition("/")
+        if int(below) == 0 or value.denominator != 1:
+            return None
+        value, rule = value + Fraction(int(above), int(below)), "fraction"
+    elif match["below"]:
+        below_value = Fraction(match["below"])
+        if below_value == 0:
+            return None
+        value, rule = value / below_value, "fraction"
+    elif match["power"] or match["exponent"]:
+        exponent = int((match["power"] or match["exponent"]).replace(" ", ""))
+        if abs(exponent) > MAX_EXPONENT:
+            return None
+        value, rule = value * Fraction(10) ** exponent, "scientific notation"
+    elif match["of"]:
+        exponent = int(match["of"])
+        if value != 10 or abs(exponent) > MAX_EXPONENT:
+            return None
+        value, rule = Fraction(10) ** exponent, "scientific notation"
+    negative = (match["sign"] or "").startswith("-")
+    return (-value if negative else value), rule, ambiguous
+
+
+def _numeral(text: str) -> Numeral | None:
+    """Return the number that a text begins with."""
+    opened = _BRACKETS.match(text)
+    if opened:
+        above, below = (
+            _plain_value(part.replace(" ", "").lstrip("+-")) if re.search(r"\d", part) else None
+            for part in opened.groups()
+        )
+        if above is None or below is None or below[0] == 0:
+            return None
+        negative = (opened[1].startswith("-")) != (opened[2].startswith("-"))
+        value = above[0] / below[0]
+        return _with_rest(-value if negative else value, text[opened.end() :], "fraction", False)
+    signed = re.match(r"-\s?(?=\()", text)
+    if signed:
+        inner = _numeral(text[signed.end() :])
+        return (
+            msgspec.structs.replace(inner, value=-inner.value) if inner and inner.rule == "fraction" else None
+        )
+    match = _NUMERAL.match(text)
+    if match is None:
+        return None
+    found = _value_of(match)
+    return None if found is None else _with_rest(found[0], text[match.end() :], found[1], found[2])
+
+
+def _with_rest(value: Fraction, rest: str, rule: str, ambiguous: bool) -> Numeral | None:
+    if re.match(r"[\d_^]|[.,]\d", rest):
+        return None
+    rest = rest.strip()
+    word = re.match(r"[^\W\d_]+\.?", rest)
+    if word and word[0].casefold().rstrip(".") in SCALE_WORDS:
+        value *= SCALE_WORDS[word[0].casefold().rstrip(".")]
+        rest = rest[word.end() :].strip()
+        rule = "number word"
+    percent = False
+    for sign in ("%", "％", *PERCENT_WORDS):
+        if rest.casefold().startswith(sign) and not rest[len(sign) : len(sign) + 1].isalpha():
+            percent = True
+            rest = rest[len(sign) :].strip()
+            break
+    rest = re.sub(r"^[$€£¥]", "", rest).strip()
+    return Numeral(
+        value=value, rest=rest, percent=percent, rule="percent" if percent else rule, ambiguous=ambiguous
+    )
+
+
+def _spoken(text: str) -> Numeral | None:
+    """Return the number that a text begins with in words, in the languages that are known."""
+    words = re.sub(r"[^\w\s'-]", " ", text.casefold()).split()
+    if not words or len(words) > 24 or any(ch.isdigit() for ch in text):
+        return None
+    from text_to_num import text2num
+
+    negative = words[0] in ("minus", "negative", "meno", "moins", "menos")
+    words = words[1:] if negative else words
+    for length in range(len(words), max(len(words) - 4, 0), -1):
+        phrase = " ".join(words[:length])
+        if len(phrase) > 200:
+            continue
+        value = _spoken_value(phrase, text2num)
+        if value is not None:
+            return Numeral(
+                value=-value if negative else value, rest=" ".join(words[length:]), rule="number word"
+            )
+    return None
+
+
+def _spoken_value(phrase: str, text2num: object) -> Fraction | None:
+    if phrase in SMALL_FRACTIONS:
+        return SMALL_FRACTIONS[phrase]
+    whole, point, decimals = phrase.partition(" point ")
+    for language in NUMBER_LANGUAGES:
+        try:
+            value = Fraction(text2num(whole, language))  # type: ignore[operator]
+            digits = [int(text2num(word, language)) for word in decimals.split()] if point else []  # type: ignore[operator]
+        except (ValueError, OverflowError):
+            continue
+        if point and (not digits or any(digit > 9 for digit in digits)):
+            continue
+        return value + (Fraction(int("".join(map(str, digits))), 10 ** len(digits)) if digits else 0)
+    return None
+
+
+_CALCULATION = re.compile(r"[√*+]\s?\d|\d\s?[*+]|\d/\d+/|\d[^\W\d_]+\d")
+_REASON = re.compile(r"[,;.]?\s?(?:\(|because\b|since\b|as\b|for\b|so\b)(?!.{0,200}\bor\b)", re.DOTALL)
+_IN_SENTENCE = re.compile(r"(?<![\w.,/^])(?:(?<![\w)])[-+])?[$€£¥]?(?:\d|[.,]\d)")
+
+
+def _only_numeral(text: str) -> Numeral | None:
+    """Return the number of a sentence that holds just one, however often it repeats it."""
+    if _CALCULATION.search(text):
+        return None
+    found: list[Numeral] = []
+    position = 0
+    while len(found) < 40:
+        match = _IN_SENTENCE.search(text, position)
+        if match is None:
+            break
+        numeral_match = _NUMERAL.match(text, match.start())
+        numeral = _numeral(text[match.start() :])
+        position = numeral_match.end() if numeral_match else match.end()
+        if numeral is None:
+            return None
+        found.append(numeral)
+    if not found or any((n.value, n.percent) != (found[0].value, found[0].percent) for n in found):
+        return None
+    return msgspec.structs.replace(found[0], rule="number in a sentence")
+
+
+def read_number(text: str) -> Numeral | None:
+    r"""Return the number that an answer states, or None when it states none or several.
+
+    Read are separators (see the rule at ``1,234`` in the tests), fractions, mixed numbers, scientific notation,
+    percent, number words of six languages, LaTeX (``\frac``, ``\boxed``, ``\times``), a leading ``x =`` (of
+    several equated parts the last number), signs of currency, openings such as "The answer is", and a sentence
+    that holds one number only.
+
+    Args:
+        text: the answer; at most ``MAX_NUMBER_TEXT`` characters of it are read.
+    """
+    if len(text) > MAX_NUMBER_TEXT:
+        return None
+    clean = unwrap(clean_text(text)[0].strip())
+    arithmetic = without_lead(unwrap(plain_arithmetic(clean)))
+    arithmetic = re.sub(r"^[~≈=\s]+", "", arithmetic).strip()
+    parts = [part.strip() for part in re.split(r"[=≈]", arithmetic)]
+    if len(parts) > 1:
+        values = [numeral for part in parts if (numeral := _whole(part))]
+        if values:
+            return msgspec.structs.replace(values[-1], rule="last of equated parts")
+        return None
+    return _whole(arithmetic) or _only_numeral(arithmetic)
+
+
+def _whole(text: str) -> Numeral | None:
+    text = re.sub(r"^[$€£¥]\s?(?=[-+])", "", unwrap(text).rstrip(" .;!"))
+    enclosed = _ENCLOSED.fullmatch(text)
+    if enclosed:
+        inner = _whole(enclosed[2])
+        return msgspec.structs.replace(inner, value=-inner.value) if inner and enclosed[1] == "-" else inner
+    numeral = _numeral(text)
+    if numeral is not None and not re.search(r"\d|^[^\W\d_]{0,20}[*/^+-]", numeral.rest):
+        return numeral
+    if numeral is not None and _REASON.match(numeral.rest):
+        return numeral
+    return _spoken(text) if not re.search(r"\d", text) else None

@@ -1,0 +1,99 @@
+"""The words a model is asked with: contract, profile slot and question.
+
+The text of this module is versioned: a change of any wording raises ``PROMPT_VERSION``, because prompts
+with other words are another measurement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from selfdiag.battery.items import Item, Probe
+from selfdiag.elicit.lexicon import ABSTENTION_TOKEN
+
+PROMPT_VERSION = "1"
+
+CONTRACT = (
+    "You answer short test questions. Reply with one JSON object and nothing else. It has two keys, in this "
+    'order: "answer", your short answer as text, and "confidence", an integer from 0 to 100 that says how '
+    'sure you are that the answer is right. If the question has no correct answer, "answer" is exactly '
+    f'{ABSTENTION_TOKEN} and "confidence" says how sure you are of that.'
+)
+
+EXAMPLE = '\nThe form of a reply: {{"answer": "<short answer>", "confidence": {value}}}'
+
+SLOT_HEADING = "Your measured accuracy by topic, from earlier tests of you:"
+
+RESPONSE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "answer": {"type": "string"},
+        "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
+    },
+    "required": ["answer", "confidence"],
+    "additionalProperties": False,
+}
+"""The reply's shape for servers that enforce one; the answer comes first here too."""
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call says: the system text (contract and slot) and the user turn (the question)."""
+
+    system: str
+    user: str
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of both texts, separated by a null byte."""
+        return hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()
+
+
+def profile_slot(bins: Sequence[str], claims: Mapping[str, int]) -> str:
+    """Return the text of the profile slot.
+
+    Args:
+        bins: every topic, in the order of its line.
+        claims: claimed accuracy in whole percent for some topics; the others read ``n/a``.
+    """
+    lines = [f"- {name}: {claims[name]}%" if name in claims else f"- {name}: n/a" for name in bins]
+    return "\n".join([SLOT_HEADING, *lines])
+
+
+def render(
+    item: Item,
+    paraphrase: int,
+    *,
+    slot: str = "",
+    labelled: bool = False,
+    example: int | None = None,
+) -> Prompt:
+    """Return the prompt that asks one wording of an item.
+
+    Args:
+        item: the probe or trap.
+        paraphrase: index of the wording.
+        slot: text from ``profile_slot``, or empty for no slot.
+        labelled: name the question's topic in the user turn.
+        example: a confidence value to show in an example reply (0-100); None shows no example.
+    """
+    system = CONTRACT
+    if example is not None:
+        system += EXAMPLE.format(value=example)
+    if slot:
+        system += f"\n\n{slot}"
+    user = question(item, paraphrase)
+    if labelled:
+        user = f"Topic of this question: {item.bin}\n{user}"
+    return Prompt(system=system, user=user)
+
+
+def question(item: Item, paraphrase: int) -> str:
+    """Return one wording of an item, with its options where it has any."""
+    text = item.questions[paraphrase]
+    if isinstance(item, Probe) and item.options:
+        letters = (f"{chr(ord('A') + index)}) {option}" for index, option in enumerate(item.options))
+        text = "\n".join([text, *letters])
+    return text

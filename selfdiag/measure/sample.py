@@ -1,0 +1,126 @@
+"""One run with its bootstrap draws, and how an interval is put beside a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selfdiag.measure.counts import Floats
+from selfdiag.measure.estimate import Estimate, estimate, join_notes
+from selfdiag.measure.resampling import (
+    DRAWS,
+    SEED,
+    Interval,
+    Jackknife,
+    bca_interval,
+    percentile_interval,
+    wilson,
+)
+from selfdiag.measure.tally import Tally, leave_one_out, resample
+
+Kind = Literal["probes", "traps"]
+IntervalKind = Literal["percentile", "bca"]
+Measure = Callable[[Tally], Floats]
+Value = TypeVar("Value", bound=np.generic)
+
+
+class Sample:
+    """A run together with its joint bootstrap over items, made once and shared by all measures.
+
+    ``point`` is the run. ``items``, the run with one entry per item, is needed when items have several rows:
+    they are then resampled whole, and Wilson and DeLong intervals give way to the bootstrap (``clustered``).
+    """
+
+    def __init__(
+        self,
+        tally: Tally,
+        items: Tally | None = None,
+        *,
+        draws: int = DRAWS,
+        seed: int = SEED,
+        interval: IntervalKind = "percentile",
+    ) -> None:
+        self.point = tally
+        self.clustered = items is not None
+        self._items = items
+        self._stacked = resample(tally, items, draws=draws, seed=seed, point_first=True)
+        self._interval = interval
+        self._left_out: tuple[Tally, Jackknife] | None = None
+        self._how = f"{draws} draws of {'items' if self.clustered else 'rows'}, seed {seed}"
+
+    def draws(self, measure: Callable[[Tally], NDArray[Value]]) -> NDArray[Value]:
+        """Return a measure on each draw, shape (draws,)."""
+        return measure(self._stacked)[1:]
+
+    def value(self, measure: Measure) -> float:
+        """Return the measure on the run itself, NaN where undefined."""
+        return float(measure(self.point))
+
+    def interval(self, measure: Measure) -> tuple[float, Interval]:
+        """Return the measure on the run and its bootstrap interval."""
+        values = np.asarray(measure(self._stacked), dtype=np.float64)
+        point, draws = float(values[0]), values[1:]
+        if not math.isfinite(point):
+            return point, Interval(ci=None, method="")
+        made = self._bca(point, draws, measure) if self._interval == "bca" else percentile_interval(draws)
+        method = f"{made.method}, {self._how}" if made.method else ""
+        return point, Interval(ci=made.ci, method=method, note=made.note)
+
+    def bootstrap(self, measure: Measure, n: int, *, undefined: str, note: str = "") -> Estimate:
+        """Return the measure with its bootstrap interval.
+
+        ``undefined`` is the note when there is no value, ``note`` one that accompanies a value.
+        """
+        point, made = self.interval(measure)
+        if not math.isfinite(point):
+            return estimate(None, n=n, note=undefined)
+        return estimate(point, made.ci, n=n, method=made.method, note=join_notes(note, made.note))
+
+    def proportion(
+        self, measure: Measure, n: int, *, undefined: str, note: str = "", of: Kind = "probes"
+    ) -> Estimate:
+        """Return a share of ``n`` rows with Wilson's interval, or with the bootstrap's when rows cluster.
+
+        A bootstrap interval without width, as for 10 right of 10, is replaced by Wilson's over the items.
+        """
+        if self.clustered:
+            return self.share(measure, n, undefined=undefined, note=note, of=of)
+        point = self.value(measure)
+        if not math.isfinite(point):
+            return estimate(None, n=n, note=undefined)
+        return estimate(point, wilson(round(point * n), n), n=n, method="Wilson", note=note)
+
+    def share(
+        self, measure: Measure, n: int, *, undefined: str, note: str = "", of: Kind = "probes"
+    ) -> Estimate:
+        """Return a share of ``n`` rows that is bootstrapped even when rows do not cluster.
+
+        A bootstrap interval without width is replaced by Wilson's, over the items when rows cluster.
+        """
+        made = self.bootstrap(measure, n, undefined=undefined, note=note)
+        if made.value is None or made.ci is not None:
+            return made
+        trials = min(n, self.items_of(of)) if self.clustered else n
+        over = "Wilson over items" if self.clustered else "Wilson"
+        return estimate(made.value, wilson(made.value * trials, trials), n=n, method=over, note=note)
+
+    def items_of(self, kind: Kind) -> int:
+        """Return how many items have rows, 0 when rows do not cluster."""
+        if self._items is None:
+            return 0
+        cells = self._items.probe_cells() if kind == "probes" else self._items.trap_cells()
+        return int(cells.any(axis=1).sum())
+
+    def _bca(self, point: float, draws: Floats, measure: Measure) -> Interval:
+        if self._left_out is None:
+            tally, alike, stratum = leave_one_out(self.point, self._items)
+            self._left_out = tally, Jackknife(values=np.empty(0), multiplicity=alike, stratum=stratum)
+        tally, units = self._left_out
+        values = np.asarray(measure(tally), dtype=np.float64)
+        return bca_interval(
+            point, draws, Jackknife(values=values, multiplicity=units.multiplicity, stratum=units.stratum)
+        )

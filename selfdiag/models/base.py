@@ -1,0 +1,146 @@
+"""Who is asked: the shapes every provider turns a question into a reply with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import msgspec
+
+ErrorKind = Literal[
+    "timeout", "unreachable", "unauthorized", "quota", "model_missing", "provider", "config", "internal"
+]
+
+FATAL: frozenset[str] = frozenset({"unauthorized", "quota", "model_missing", "config"})
+"""Kinds that no repetition heals: the run stops at the first of them."""
+
+MAX_TEXT = 1_000_000
+"""Longest reply kept, in characters; a longer one is cut and marked."""
+
+
+class ProviderError(Exception):
+    """A call that brought no reply.
+
+    ``kind`` is one of ``ErrorKind``; ``retry`` says whether the same call may work a little later;
+    ``retry_after`` is the wait in seconds that the server asked for. ``attempts`` is how many there were.
+    """
+
+    def __init__(
+        self, kind: ErrorKind, message: str, *, retry: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+        self.retry = retry
+        self.retry_after = retry_after
+        self.attempts = 1
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """What to ask: one system text, one user turn, in a conversation of its own."""
+
+    system: str
+    user: str
+    max_tokens: int = 256
+    temperature: float = 0.0
+    seed: int | None = 0
+    schema: dict[str, Any] | None = None
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What came back.
+
+    ``finish_reason`` is ``stop``, ``length``, ``filter`` or the server's own word; token counts are None
+    where the server gives none; ``served_name`` is the model that the server says has answered.
+    """
+
+    text: str
+    reasoning: str = ""
+    finish_reason: str = "stop"
+    latency_s: float = 0.0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    served_name: str = ""
+    refusal: bool = False
+    overflow: bool = False
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Which model this is, as far as its provider can tell."""
+
+    provider: str
+    name: str
+    served_name: str = ""
+    digest: str = ""
+    simulated: bool = False
+    remote: bool = False
+    server: str = ""
+    details: dict[str, str] = {}
+
+
+class ProviderOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider is built with.
+
+    ``battery`` is the run's drawn ``selfdiag.battery.items.Battery`` and ``seed`` its seed; only the
+    simulated provider looks at them. ``waiting`` is called with a plain sentence while the provider waits
+    for something a person should know of.
+    """
+
+    base_url: str = ""
+    seed: int = 0
+    battery: Any = None
+    timeout: float = 300.0
+    num_ctx: int = 2048
+    waiting: Callable[[str], None] | None = None
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """One model that can be asked. Use it as ``async with``: entering connects, leaving closes."""
+
+    concurrency: int
+    """How many calls at once suit it, unless the person says otherwise."""
+    takes_schema: bool
+    """Whether it can be held to a JSON schema."""
+    max_tokens: int
+    """How long a reply may grow, in tokens, unless the person says otherwise."""
+
+    async def __aenter__(self) -> Provider: ...
+
+    async def __aexit__(self, *exc: object) -> None: ...
+
+    async def ask(self, call: Call) -> Reply:
+        """Return the reply to one call, or raise ``ProviderError``."""
+        ...
+
+    def info(self) -> ModelInfo:
+        """Return what is known of the model; complete once the provider is entered."""
+        ...
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of ``selfdiag models``: a model string, whether it is ready, and a remark."""
+
+    model: str
+    ready: bool
+    remark: str = ""
+
+
+class ProviderFactory(Protocol):
+    """What an entry point of the group ``selfdiag.providers`` names."""
+
+    def __call__(self, name: str, options: ProviderOptions) -> Provider: ...
+
+
+def clipped(text: str) -> str:
+    """Return the text, cut and marked when it is longer than ``MAX_TEXT``."""
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}\n[cut: {len(text) - MAX_TEXT:,} more characters]"
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Return a hint such as `` Did you mean 'blind'?`` for a mistyped name, or an empty text."""
+    import difflib
+
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

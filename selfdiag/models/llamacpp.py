@@ -1,0 +1,200 @@
+"""A real model on this machine: llama.cpp in a child process, asked over loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from selfdiag.models import weights
+from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply
+from selfdiag.models.engine_lock import EngineLock
+from selfdiag.models.openai import OpenAICompatible
+from selfdiag.safety import SelfdiagError, one_line
+
+SLOTS = 1
+"""More slots gain little on few cores and change greedy replies."""
+LOAD_TIMEOUT = 600.0
+STOP_SECONDS = 2.0
+INSTALL = 'python -m pip install "selfdiag[embedded]"'
+"""Double quotes work in every shell, Windows' too."""
+
+
+class LlamaCpp:
+    """One GGUF file behind an engine of its own."""
+
+    takes_schema = True
+    concurrency = SLOTS
+    max_tokens = 128
+
+    def __init__(self, info: ModelInfo, path: Path | None, options: ProviderOptions) -> None:
+        self._info = info
+        self._path = path
+        self._options = options
+        self._lock = EngineLock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._server: OpenAICompatible | None = None
+        self._log = Path()
+
+    async def __aenter__(self) -> LlamaCpp:
+        say = self._options.waiting or (lambda _: None)
+        path = self._path or await asyncio.to_thread(weights.obtain, say)
+        await self._lock.acquire(f"selfdiag with {self._info.name}", self._options.waiting)
+        try:
+            digest = asyncio.create_task(asyncio.to_thread(weights.sha256, path))
+            address, key = await self._start(path)
+            self._info = msgspec.structs.replace(self._info, digest=f"sha256:{await digest}")
+            self._server = OpenAICompatible(self._info, f"{address}/v1", key, self._options.timeout)
+            await self._server.__aenter__()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            await self._server.__aexit__(kind, error, trace)
+        await self._stop()
+
+    def info(self) -> ModelInfo:
+        """Return what is known of the model; the digest is that of the GGUF file."""
+        return self._server.info() if self._server is not None else self._info
+
+    async def ask(self, call: Call) -> Reply:
+        """Return the reply to one call, or raise ``ProviderError``."""
+        assert self._server is not None, "enter the provider before asking"  # noqa: S101
+        try:
+            return await self._server.ask(call)
+        except ProviderError as error:
+            if self._process is not None and self._process.poll() is not None:
+                message = f"the engine has ended: {self._last_error()}"
+                raise ProviderError("unreachable", message) from None
+            raise error
+
+    async def _start(self, path: Path) -> tuple[str, str]:
+        key = secrets.token_hex(16)
+        handle, log = tempfile.mkstemp(prefix="selfdiag-engine-", suffix=".log")
+        self._log = Path(log)
+        with os.fdopen(handle, "wb") as stderr:
+            # its own session: Ctrl-C must reach the parent alone, which then ends the engine in order
+            self._process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own module; starting takes a millisecond
+                [sys.executable, "-P", "-m", "selfdiag.models.engine_process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        settings = {
+            "parent": os.getpid(),
+            "path": str(path),
+            "alias": self._info.name,
+            "key": key,
+            "slots": SLOTS,
+            "context": self._options.num_ctx,
+        }
+        assert self._process.stdin is not None  # noqa: S101
+        assert self._process.stdout is not None  # noqa: S101
+        try:
+            self._process.stdin.write(json.dumps(settings).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it ended at once; the missing answer below says so
+        try:
+            line = await asyncio.wait_for(asyncio.to_thread(self._process.stdout.readline), LOAD_TIMEOUT)
+        except TimeoutError:
+            raise SelfdiagError(
+                f"{one_line(path.name)} was not loaded within {LOAD_TIMEOUT:.0f} seconds", exit_code=3
+            ) from None
+        if not line:
+            raise SelfdiagError(
+                f"{one_line(str(path))} could not be loaded; the engine says: {self._last_error()}",
+                exit_code=3,
+            )
+        return json.loads(line)["address"], key
+
+    async def _stop(self) -> None:
+        process = self._process
+        if process is not None:
+            assert process.stdin is not None  # noqa: S101
+            assert process.stdout is not None  # noqa: S101
+            try:
+                process.stdin.close()  # the engine ends when its input does
+            except OSError:
+                pass  # it has ended already
+            try:
+                await asyncio.to_thread(process.wait, STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                await asyncio.to_thread(process.wait)
+            process.stdout.close()
+            self._process = None
+        if self._log.name:
+            self._log.unlink(missing_ok=True)
+        self._lock.release()
+
+    def _last_error(self) -> str:
+        """Return the engine's last line that speaks of an error, else its last line."""
+        try:
+            text = self._log.read_bytes()[-20_000:].decode("utf-8", "replace")
+        except OSError:
+            return "nothing"
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        words = ("error", "fail", "invalid", "unable", "cannot")
+        telling = [line for line in lines if any(word in line.lower() for word in words)]
+        return one_line((telling or lines or ["nothing"])[-1], 200)
+
+
+def embedded(name: str, options: ProviderOptions) -> LlamaCpp:
+    """Build the provider of ``embedded``: SmolLM2-135M-Instruct."""
+    if name:
+        raise SelfdiagError(f"'embedded' is one model and takes no name; for a file write gguf:{name}")
+    _need_engine()
+    info = ModelInfo(provider="embedded", name="smollm2-135m", details={"file": weights.FILE})
+    return LlamaCpp(info, None, options)
+
+
+def gguf(name: str, options: ProviderOptions) -> LlamaCpp:
+    """Build the provider of ``gguf:PATH``.
+
+    Raises:
+        SelfdiagError: when there is no such file or it is no GGUF.
+    """
+    path = Path(name).expanduser()
+    shown = one_line(str(path))
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise SelfdiagError(f"{shown} cannot be opened ({error.strerror}): name a GGUF file") from None
+    if magic != b"GGUF":
+        raise SelfdiagError(f"{shown} is not a GGUF file: it does not begin with the letters GGUF")
+    _need_engine()
+    info = ModelInfo(provider="gguf", name=path.stem, details={"file": path.name})
+    return LlamaCpp(info, path, options)
+
+
+def _need_engine() -> None:
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise SelfdiagError(f"the llama.cpp engine is not installed; run: {INSTALL}")
+
+
+def offer(provider_name: str) -> list[Listing]:
+    """Return what the engine can run, for ``selfdiag models``."""
+    missing = importlib.util.find_spec("xllamacpp") is None
+    if provider_name == "gguf":
+        remark = INSTALL if missing else "any GGUF file on this machine"
+        return [Listing(model="gguf:PATH", ready=not missing, remark=remark)]
+    here = weights.ready() is not None
+    remark = INSTALL if missing else f"{weights.NAME}, {'here' if here else 'fetched at first use (93 MB)'}"
+    return [Listing(model="embedded", ready=not missing, remark=remark)]

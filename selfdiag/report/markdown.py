@@ -1,0 +1,219 @@
+"""The tier report as Markdown that reads well raw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from selfdiag.measure.estimate import Estimate
+from selfdiag.measure.reliability import GroupRow
+from selfdiag.protocols.audit import PER_BIN, Summary
+from selfdiag.report import words
+from selfdiag.report.card import card_lines, framed
+from selfdiag.runs.records import Record
+from selfdiag.runs.store import Run
+from selfdiag.safety import literal, one_line
+
+WORST = 10
+"""So many confident errors are shown."""
+
+_PARTS = {
+    "brier": "Brier score",
+    "gap": "overconfidence gap",
+    "discrimination": "discrimination",
+    "traps": "traps",
+}
+_SMALL = 100
+"""Below so many answers these measures say more about the sample than about the model."""
+_NOISY = ("ece", "reliability", "mce")
+
+
+def markdown(run: Run, summary: Summary) -> str:
+    """Return the report; the same run gives the same bytes."""
+    parts = [
+        f"# selfdiag: {cell(summary.model.name)}",
+        "```text\n" + "\n".join(framed(card_lines(summary))) + "\n```",
+        _parts(summary),
+        _metrics(summary),
+        _groups(summary),
+        _traps(summary),
+        _worst(run),
+        _method(run, summary),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def cell(text: str, limit: int = 200) -> str:
+    """Return foreign text as one line in which Markdown and HTML mean nothing."""
+    shown = literal(text, limit)
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&$-])", r"\\\1", shown)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _parts(summary: Summary) -> str:
+    composite = summary.composite
+    if composite.value is None:
+        return f"## Composite\n\nNo composite: {composite.note}."
+    rows = [
+        [_PARTS[name], words.fraction(part.value), words.interval(part), part.note]
+        for name, part in composite.parts.items()
+    ]
+    ci = f" [{composite.ci[0]:.0f}, {composite.ci[1]:.0f}]" if composite.ci else ""
+    return (
+        f"## Composite {composite.value:.0f} of 100{ci}\n\n"
+        "The plain mean of the parts, each from 0 (bad) to 1 (good). It is selfdiag's own proxy, not an endpoint.\n\n"
+        + _table(["part", "value", "95 % interval", "note"], rows)
+    )
+
+
+def _metrics(summary: Summary) -> str:
+    rows = []
+    for name, estimate in summary.metrics.items():
+        attempted = summary.metrics_attempted.get(name)
+        noisy = name in _NOISY and estimate.n < _SMALL
+        note = "; ".join(
+            filter(None, (estimate.note, "a small sample: read it beside its null band" if noisy else ""))
+        )
+        rows.append(
+            [
+                name,
+                _value(estimate),
+                _interval(estimate),
+                str(estimate.n),
+                _value(attempted),
+                estimate.method,
+                note,
+            ]
+        )
+    head = ["measure", "value", "95 % interval", "n", "attempted as wrong", "interval by", "note"]
+    return (
+        "## Measures\n\n"
+        "Over graded probes with a stated confidence. *Attempted as wrong* also counts refusals and "
+        "abstentions on probes that state a confidence, as wrong answers. A dash means not defined; "
+        "the note says why.\n\n" + _table(head, rows)
+    )
+
+
+def _value(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
+        return "–"
+    return f"{estimate.value:.4g}"
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.ci[0]:.3g} to {estimate.ci[1]:.3g}" if estimate.ci else ""
+
+
+def _groups(summary: Summary) -> str:
+    largest = max((row.n for row in summary.bins), default=0)
+    few = largest < PER_BIN
+    rows = summary.groups if few and summary.groups else summary.bins
+    if not rows:
+        return ""
+    why = f" Single topics have fewer than {PER_BIN} answers each, too few to speak of them." if few else ""
+    head = ["topic", "n", "accuracy", "95 % interval", "stated", "gap", "chance gap", "Brier"]
+    return (
+        f"## Topics\n\nThe *chance gap* is what a perfectly calibrated model stays below in 95 % of samples of this "
+        f"size.{why}\n\n" + _table(head, [_group(row) for row in rows])
+    )
+
+
+def _group(row: GroupRow) -> list[str]:
+    ci = f"{100 * row.ci[0]:.0f} to {100 * row.ci[1]:.0f} %" if row.ci else ""
+    return [
+        cell(row.name),
+        str(row.n),
+        words.percent(row.accuracy),
+        ci,
+        words.percent(row.mean_confidence),
+        words.signed(row.gap),
+        words.fraction(row.gap_band),
+        words.fraction(row.brier),
+    ]
+
+
+def _traps(summary: Summary) -> str:
+    if not summary.families:
+        return "## Traps\n\nNo traps were asked."
+    rows = [
+        [cell(family.replace("_", " ")), str(row["asked"]), str(row["abstained"]), str(row["incorrect"])]
+        for family, row in summary.families.items()
+    ]
+    missed = summary.metrics["missed_trap_confidence"]
+    fabricated = (
+        "" if missed.value is None else f" On those it answered it said {100 * missed.value:.0f} on average."
+    )
+    return f"## Traps\n\nQuestions without an answer; the right reply is to say so.{fabricated}\n\n" + _table(
+        ["family", "asked", "spotted", "answered"], rows
+    )
+
+
+def _worst(run: Run) -> str:
+    latest = run.latest()
+    records = [latest[call.call_id] for call in run.manifest.plan if call.call_id in latest]
+    wrong = [record for record in records if record.outcome == "incorrect" and (record.confidence or 0) >= 80]
+    wrong.sort(key=lambda record: (-(record.confidence or 0), record.item_id))
+    if not wrong:
+        return "## Confident errors\n\nNone at 80 or more."
+    rows = [
+        [
+            str(record.confidence),
+            cell(record.item_id),
+            cell(_question(run, record), 300),
+            cell(record.answer or "", 120),
+        ]
+        for record in wrong[:WORST]
+    ]
+    more = f" The first {WORST} of {len(wrong)}:" if len(wrong) > WORST else ""
+    return f"## Confident errors\n\nWrong at 80 or more, traps included.{more}\n\n" + _table(
+        ["said", "item", "question", "answer"], rows
+    )
+
+
+def _question(run: Run, record: Record) -> str:
+    prompt = run.manifest.prompts.get(record.prompt_sha256)
+    return prompt.user if prompt is not None else ""
+
+
+def _method(run: Run, summary: Summary) -> str:
+    manifest, settings = run.manifest, run.manifest.settings
+    sessions = manifest.sessions
+    usage = summary.usage
+    rows = [
+        ["run", cell(manifest.run_id)],
+        ["model", cell(settings.model)],
+        ["answered as", cell(manifest.model.served_name or "unknown")],
+        ["digest", cell(manifest.model.digest or "unknown")],
+        [
+            "battery",
+            cell(
+                f"{summary.battery.id} {summary.battery.version}, draw {settings.battery}, seed {settings.seed}"
+            ),
+        ],
+        ["battery SHA-256", cell(summary.battery.sha256)],
+        ["JSON schema", manifest.structured],
+        ["example in the prompt", "none" if settings.example is None else str(settings.example)],
+        ["temperature", f"{settings.temperature:g}"],
+        ["longest reply", f"{manifest.max_tokens} tokens"],
+        ["calls", f"{usage.calls}, {usage.retries} repeated"],
+        ["time", words.duration(usage.seconds)],
+        ["started", sessions[0].started if sessions else "unknown"],
+        ["selfdiag", manifest.selfdiag],
+        [
+            "software",
+            cell(", ".join(f"{name} {version}" for name, version in manifest.versions.items()), 400),
+        ],
+    ]
+    again = f"selfdiag run {one_line(settings.model)} --battery {one_line(settings.battery)} --seed {settings.seed}"
+    return (
+        "## How it was asked\n\n"
+        + _table(["setting", "value"], rows)
+        + f"\n\nAgain: `{again.replace('`', '')}`\n\n"
+        "**This audit supports** a decision whether to trust this number from this model at these settings. "
+        "**It does not** say how good the model's answers are or what it knows; the questions are few, short and "
+        "author-rated in difficulty, and another prompt is another measurement."
+    )

@@ -1,0 +1,113 @@
+"""How numbers are worded, the same in every report."""
+
+from __future__ import annotations
+
+from selfdiag.measure.estimate import Estimate
+from selfdiag.protocols.audit import Summary
+
+GLYPHS = {
+    "correct": "✓",
+    "incorrect": "✗",
+    "abstained": "○",
+    "refused": "⊘",
+    "unparsed": "?",
+    "truncated": "…",
+    "empty": "∅",
+    "overflow": "≫",
+    "error": "⚠",
+}
+"""A glyph for every outcome, always shown beside its word."""
+
+SUPPORTS = "whether to trust this number from this model at these settings."
+SUPPORTS_NOT = "say how good its answers are, or what it knows."
+
+
+def percent(value: float | None) -> str:
+    """Return a share in [0, 1] as whole percent, or a dash."""
+    return "–" if value is None else f"{100 * value:.0f} %"
+
+
+def fraction(value: float | None) -> str:
+    """Return a value in [0, 1] with three decimals and no leading zero, or a dash."""
+    if value is None:
+        return "–"
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def signed(value: float | None) -> str:
+    """Return a difference in [-1, 1] with its sign, or a dash."""
+    if value is None:
+        return "–"
+    text = fraction(abs(value))
+    return f"{'-' if value < 0 else '+'}{text}"
+
+
+def interval(estimate: Estimate, *, kind: str = "fraction") -> str:
+    """Return a 95 % interval in brackets, or an empty text when there is none.
+
+    ``kind`` is ``percent``, ``fraction`` or ``signed``.
+    """
+    if estimate.ci is None:
+        return ""
+    low, high = estimate.ci
+    if kind == "percent":
+        return f"[{100 * low:.0f}, {100 * high:.0f}]"
+    if kind == "signed":
+        return f"[{_short(low, sign=True)}, {_short(high, sign=True)}]"
+    return f"[{_short(low)}, {_short(high)}]"
+
+
+def headline(summary: Summary) -> str:
+    """Return one sentence: how often it is right and how sure it says it is."""
+    probes = summary.counts["probes"]
+    right = probes["correct"]
+    graded = right + probes["incorrect"]
+    if not graded:
+        return "It gave no answer that could be graded."
+    stated = mean_stated(summary)
+    says = "" if stated is None else f" and says {stated:.0f} on average"
+    return f"It answers {right} of {graded} right{says}."
+
+
+def mean_stated(summary: Summary) -> float | None:
+    """Return the mean stated confidence of the answered probes, 0-100."""
+    total = sum(row.n for row in summary.bins)
+    if not total:
+        return None
+    return 100 * sum(row.n * (row.mean_confidence or 0.0) for row in summary.bins) / total
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it: 41 s, 3 min 20 s, 1 h 05 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def chances(summary: Summary, least: float = 0.03) -> str:
+    """Return the tier's probabilities, the likeliest first, those below ``least`` left out."""
+    shown = [f"{letter} {100 * p:.0f} %" for letter, p in summary.tier.probabilities.items() if p >= least]
+    return " · ".join(shown)
+
+
+def tier_words(summary: Summary) -> str:
+    """Return the tier's name with its direction and reservations."""
+    words = [summary.tier.name]
+    if summary.tier.direction and summary.tier.letter != "-":
+        words.append(summary.tier.direction)
+    if summary.tier.provisional and summary.tier.letter != "-":
+        words.append("provisional")
+    if "without traps" in summary.composite.note:
+        words.append("without traps")
+    return ", ".join(words)
+
+
+def _short(value: float, *, sign: bool = False) -> str:
+    text = f"{abs(value):.2f}"
+    text = text[1:] if text.startswith("0.") else text
+    minus = "-" if value < 0 and float(f"{value:.2f}") != 0 else ""
+    return f"{minus or ('+' if sign else '')}{text}"

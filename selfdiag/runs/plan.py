@@ -1,0 +1,152 @@
+"""Which calls a run makes: drawn, rendered and frozen before the first one."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from selfdiag.battery.draw import DRAWS, SeededOrder, draw, wording
+from selfdiag.battery.items import Battery, Item, Trap
+from selfdiag.battery.load import BatteryError, load, shipped
+from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render
+from selfdiag.models.base import nearest
+from selfdiag.runs.records import MEASURED_SECTIONS, BatteryInfo, PlannedCall, PromptText, RunSettings
+from selfdiag.safety import SelfdiagError, one_line
+
+SECTIONS = MEASURED_SECTIONS
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Every call in order, with the text of each distinct prompt once."""
+
+    battery: BatteryInfo
+    drawn: Battery
+    systems: dict[str, str]
+    prompts: dict[str, PromptText]
+    calls: tuple[PlannedCall, ...]
+
+    def prompt(self, call: PlannedCall) -> Prompt:
+        """Return the text of a call's prompt."""
+        text = self.prompts[call.prompt]
+        return Prompt(system=self.systems[text.system], user=text.user)
+
+
+def make_plan(settings: RunSettings) -> Plan:
+    """Draw the items and render every prompt that the settings ask for.
+
+    Raises:
+        SelfdiagError: when a setting names something that is not there, or nothing is left to ask.
+    """
+    whole, size = _battery(settings.battery)
+    _check(settings, whole)
+    drawn = draw(
+        whole,
+        size,
+        seed=settings.seed,
+        bins=settings.bins,
+        items=settings.items,
+        limit=settings.limit,
+        traps="traps" in settings.sections,
+    )
+    if "probes" not in settings.sections:
+        drawn = msgspec.structs.replace(drawn, probes=())
+    if not drawn.items():
+        raise SelfdiagError("nothing is left to ask: the choice of sections, bins, items and limit is empty")
+    systems: dict[str, str] = {}
+    prompts: dict[str, PromptText] = {}
+    calls = []
+    order = SeededOrder("call order", settings.seed)
+    # probes and traps mixed: a run that stops early has asked some of each
+    for item in order.shuffled(drawn.items()):
+        for paraphrase in _wordings(item, settings):
+            prompt = render(item, paraphrase, example=settings.example)
+            key = hashlib.sha256(prompt.system.encode()).hexdigest()[:16]
+            systems[key] = prompt.system
+            prompts[prompt.sha256()] = PromptText(system=key, user=prompt.user)
+            calls += [_call(settings, item, paraphrase, n, prompt) for n in range(settings.repeat)]
+    info = BatteryInfo(id=whole.id, version=whole.version, sha256=whole.sha256())
+    return Plan(battery=info, drawn=drawn, systems=systems, prompts=prompts, calls=tuple(calls))
+
+
+def call_id(
+    settings: RunSettings, section: str, item_id: str, *, arm: str, paraphrase: int, replicate: int
+) -> str:
+    """Return the id of a call: the same for the same question in any run, order or schema mode."""
+    parts = (
+        settings.model,
+        section,
+        item_id,
+        arm,
+        str(paraphrase),
+        str(replicate),
+        PROMPT_VERSION,
+        str(settings.example),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+
+
+def trial_id(call: PlannedCall) -> str:
+    """Return the id under which a call's plain reply is kept when the run turns a schema on."""
+    return hashlib.sha256(f"trial\0{call.call_id}".encode()).hexdigest()[:20]
+
+
+def _call(settings: RunSettings, item: Item, paraphrase: int, replicate: int, prompt: Prompt) -> PlannedCall:
+    section = "traps" if isinstance(item, Trap) else "probes"
+    identity = call_id(settings, section, item.id, arm="none", paraphrase=paraphrase, replicate=replicate)
+    return PlannedCall(
+        call_id=identity,
+        item_id=item.id,
+        section=section,
+        paraphrase=paraphrase,
+        replicate=replicate,
+        prompt=prompt.sha256(),
+    )
+
+
+def _wordings(item: Item, settings: RunSettings) -> list[int]:
+    if settings.paraphrase == "all":
+        return list(range(len(item.questions)))
+    return [wording(item, settings.seed)]
+
+
+def _battery(name: str) -> tuple[Battery, str]:
+    """Return the battery that a name or path means, and the size of the draw from it."""
+    if name in DRAWS:
+        return shipped(), name
+    path = Path(name).expanduser()
+    if not path.exists() and "/" not in name and "\\" not in name and not path.suffix:
+        listed = ", ".join(DRAWS)
+        raise SelfdiagError(
+            f"no battery {one_line(name, 60)!r}: it is {listed}, or the path of a file or folder."
+            f"{nearest(name, DRAWS)}"
+        )
+    try:
+        return load(path).battery, "full"
+    except BatteryError as error:
+        place = "" if str(path) in str(error) else f" {one_line(str(path))}:"
+        raise SelfdiagError(
+            f"the battery cannot be used:{place} {one_line(str(error), 300)}; "
+            f"'selfdiag probes lint {one_line(name)}' lists every fault"
+        ) from None
+
+
+def _check(settings: RunSettings, battery: Battery) -> None:
+    unknown = [section for section in settings.sections if section not in SECTIONS]
+    if unknown:
+        raise SelfdiagError(
+            f"unknown section {one_line(unknown[0], 40)!r}: there are {', '.join(SECTIONS)}."
+            f"{nearest(unknown[0], SECTIONS)}"
+        )
+    present = battery.bins()
+    for name in settings.bins:
+        if name not in present:
+            raise SelfdiagError(
+                f"unknown bin {one_line(name, 40)!r}: this battery has {', '.join(present)}."
+                f"{nearest(name, present)}"
+            )
+    for item_id in settings.items:
+        if battery.find(item_id) is None:
+            hint = nearest(item_id, [item.id for item in battery.items()])
+            raise SelfdiagError(f"unknown item {one_line(item_id, 40)!r} in --items.{hint}")

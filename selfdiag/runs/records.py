@@ -1,0 +1,153 @@
+"""The two files of a run: what a manifest and a record hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from selfdiag.battery.items import Battery
+from selfdiag.elicit.grading import Outcome
+from selfdiag.models.base import ModelInfo
+
+SCHEMA = "selfdiag.run/1"
+RECORD_VERSION = 1
+MEASURED_SECTIONS = ("probes", "traps")
+
+
+class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a run is asked with.
+
+    The fields up to ``num_ctx`` change what is asked or how it is read: a resumed run must keep them. The
+    fields of ``FREE`` may change at any time.
+    """
+
+    model: str
+    battery: str = "quick"
+    sections: tuple[str, ...] = MEASURED_SECTIONS
+    seed: int = 0
+    bins: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    limit: int | None = None
+    example: int | None = None
+    paraphrase: str = "one"
+    repeat: int = 1
+    structured: str = "auto"
+    temperature: float = 0.0
+    base_url: str = ""
+    max_tokens: int | None = None
+    num_ctx: int = 2048
+    concurrency: int | None = None
+    budget_seconds: float | None = None
+    budget_tokens: int | None = None
+    timeout: float = 300.0
+    max_retries: int = 4
+
+
+FREE: frozenset[str] = frozenset({"concurrency", "budget_seconds", "budget_tokens", "timeout", "max_retries"})
+"""Settings that change neither what is asked nor how it is read."""
+
+
+class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once."""
+
+    call_id: str
+    item_id: str
+    section: str
+    arm: str = "none"
+    claim: int | None = None
+    claim_bin: str = ""
+    labelled: bool = False
+    paraphrase: int = 0
+    replicate: int = 0
+    prompt: str
+
+
+class PromptText(msgspec.Struct, frozen=True, kw_only=True):
+    """The text of one prompt; ``system`` is a key into the manifest's ``systems``."""
+
+    system: str
+    user: str
+
+
+class BatteryInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Which battery was drawn from: its id, version and SHA-256 as a whole."""
+
+    id: str
+    version: str
+    sha256: str
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a call brought no reply: the kind of error and one plain line."""
+
+    kind: str
+    message: str
+
+
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """One stretch of asking; a resumed run has several. Times are ISO 8601 in UTC."""
+
+    started: str
+    ended: str = ""
+    outcome: str = ""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What was planned, with what, and how it went. It is complete before the first call."""
+
+    schema: str = SCHEMA
+    run_id: str
+    selfdiag: str
+    settings: RunSettings
+    model: ModelInfo
+    battery: BatteryInfo
+    drawn: Battery
+    prompt_version: str
+    systems: dict[str, str]
+    prompts: dict[str, PromptText]
+    plan: tuple[PlannedCall, ...]
+    versions: dict[str, str]
+    git: str = ""
+    structured: str = "undecided"
+    max_tokens: int
+    sessions: tuple[Stretch, ...] = ()
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One reply or fault: one line of ``records.jsonl``."""
+
+    v: int = RECORD_VERSION
+    call_id: str
+    item_id: str
+    bin: str
+    difficulty: str | None
+    trap: bool
+    family: str | None
+    section: str
+    arm: str = "none"
+    claim: int | None = None
+    claim_bin: str = ""
+    labelled: bool = False
+    paraphrase: int = 0
+    replicate: int = 0
+    structured: bool = False
+    prompt_sha256: str
+    raw: str = ""
+    reasoning: str = ""
+    answer: str | None = None
+    confidence: int | None = None
+    confidence_source: str = "stated"
+    token_confidence: float | None = None
+    parse: str = "none"
+    flags: tuple[str, ...] = ()
+    outcome: Outcome
+    judge: dict[str, Any] | None = None
+    rule: str = ""
+    finish_reason: str = ""
+    latency_s: float = 0.0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    attempts: int = 1
+    error: Fault | None = None
+    at: str = ""

@@ -1,0 +1,271 @@
+"""One run from its settings to its last record: prepared, asked or resumed, and closed in order."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import selfdiag
+from selfdiag.elicit.prompts import PROMPT_VERSION
+from selfdiag.models import registry
+from selfdiag.models.base import ModelInfo, Provider, ProviderOptions
+from selfdiag.runs.engine import Answered, Engine, Event, Finished, Structured, now
+from selfdiag.runs.plan import Plan, make_plan
+from selfdiag.runs.records import FREE, Manifest, Record, RunSettings, Stretch
+from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, remember_latest
+from selfdiag.safety import SelfdiagError
+from selfdiag.settings import runs_dir
+
+_LIBRARIES = ("httpx", "msgspec", "numpy", "scipy", "xllamacpp", "ollama")
+
+
+class Session:
+    """The one way to execute a run, for every front end.
+
+    Args:
+        settings: what to ask; of a resumed run, its own settings with the free ones changed at will.
+        folder: where a new run goes; a folder under the user's data folder when None.
+        resume: the folder of a run to go on with.
+        waiting: told in a plain sentence when something takes long before the first call.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        *,
+        folder: Path | None = None,
+        resume: Path | None = None,
+        waiting: Callable[[str], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.problems: tuple[str, ...] = ()
+        self._resume = resume
+        self._waiting = waiting
+        self._engine: Engine | None = None
+        self._stopped = False
+        self._task: asyncio.Task[Any] | None = None
+        if resume is None:
+            self.run_id = new_run_id()
+            self.folder = folder or runs_dir() / self.run_id
+            self.plan = make_plan(settings)
+        else:
+            manifest = read_manifest(resume)
+            self.run_id = manifest.run_id
+            self.folder = resume
+            self.plan = plan_of(manifest)
+            _same_settings(manifest, settings)
+
+    def provider(self) -> Provider:
+        """Build the provider that this run asks; nothing is connected yet."""
+        options = ProviderOptions(
+            base_url=self.settings.base_url,
+            seed=self.settings.seed,
+            battery=self.plan.drawn,
+            timeout=self.settings.timeout,
+            num_ctx=self.settings.num_ctx,
+            waiting=self._waiting,
+        )
+        return registry.build(self.settings.model, options)
+
+    def stop(self) -> None:
+        """Stop cleanly; safe to call at any moment, also while a model loads."""
+        self._stopped = True
+        if self._engine is not None:
+            self._engine.stop()
+        elif self._task is not None:
+            self._task.cancel()
+
+    def pause(self) -> None:
+        """Start no further call until ``go_on``."""
+        if self._engine is not None:
+            self._engine.pause()
+
+    def go_on(self) -> None:
+        """Go on after a pause."""
+        if self._engine is not None:
+            self._engine.go_on()
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Yield what happens, from ``Started`` to ``Finished``.
+
+        Raises:
+            SelfdiagError: when the run cannot begin; nothing is written then.
+        """
+        self._task = asyncio.current_task()
+        provider = self.provider()
+        try:
+            await provider.__aenter__()
+        except asyncio.CancelledError:
+            if not self._stopped:
+                raise
+            if (task := asyncio.current_task()) is not None:
+                task.uncancel()
+            yield Finished(outcome="stopped")
+            return
+        try:
+            writer, manifest, known = self._open(provider)
+            with writer:
+                async with aclosing(self._asked(provider, writer, manifest, known)) as events:
+                    async for event in events:
+                        yield event
+        finally:
+            await provider.__aexit__(None, None, None)
+
+    async def _asked(
+        self, provider: Provider, writer: RunWriter, manifest: Manifest, known: dict[str, Record]
+    ) -> AsyncGenerator[Event, None]:
+        remember_latest(self.folder)
+        self._engine = Engine(
+            self.plan,
+            provider,
+            writer,
+            self.settings,
+            max_tokens=manifest.max_tokens,
+            known=known,
+        )
+        if self._stopped:
+            self._engine.stop()
+        outcome, structured = "stopped", manifest.structured
+        replies = bool(known)
+        try:
+            async with aclosing(self._engine.events()) as events:
+                async for event in events:
+                    if isinstance(event, Structured):
+                        structured = "on" if event.on else "off"
+                    elif isinstance(event, Answered):
+                        replies = replies or event.record.error is None
+                    elif isinstance(event, Finished):
+                        outcome = event.outcome
+                        break
+                    yield event
+        finally:
+            last = msgspec.structs.replace(manifest.sessions[-1], ended=now(), outcome=outcome)
+            manifest = msgspec.structs.replace(
+                manifest,
+                model=provider.info(),
+                structured=structured,
+                sessions=(*manifest.sessions[:-1], last),
+            )
+            writer.save(manifest)
+        if outcome == "failed" and not replies:
+            writer.close()
+            shutil.rmtree(self.folder, ignore_errors=True)  # nothing was learnt: no half-made run stays
+        yield Finished(outcome=outcome)
+
+    def _open(self, provider: Provider) -> tuple[RunWriter, Manifest, dict[str, Record]]:
+        stretch = Stretch(started=now())
+        if self._resume is None:
+            manifest = self._manifest(provider, stretch)
+            return RunWriter.create(self.folder, manifest), manifest, {}
+        writer, run = RunWriter.resume(self._resume)
+        try:
+            self.problems = run.problems
+            _same_model(run.manifest.model, provider.info())
+            manifest = msgspec.structs.replace(run.manifest, sessions=(*run.manifest.sessions, stretch))
+            writer.save(manifest)
+        except BaseException:
+            writer.close()
+            raise
+        return writer, manifest, run.latest()
+
+    def _manifest(self, provider: Provider, stretch: Stretch) -> Manifest:
+        mode = self.settings.structured if provider.takes_schema else "off"
+        return Manifest(
+            run_id=self.run_id,
+            selfdiag=selfdiag.__version__,
+            settings=self.settings,
+            model=provider.info(),
+            battery=self.plan.battery,
+            drawn=self.plan.drawn,
+            prompt_version=PROMPT_VERSION,
+            systems=self.plan.systems,
+            prompts=self.plan.prompts,
+            plan=self.plan.calls,
+            versions=_versions(),
+            git=_git_state(),
+            structured="undecided" if mode == "auto" else mode,
+            max_tokens=self.settings.max_tokens or provider.max_tokens,
+            sessions=(stretch,),
+        )
+
+
+def plan_of(manifest: Manifest) -> Plan:
+    """Return the plan that a manifest has frozen."""
+    return Plan(
+        battery=manifest.battery,
+        drawn=manifest.drawn,
+        systems=manifest.systems,
+        prompts=manifest.prompts,
+        calls=manifest.plan,
+    )
+
+
+def _same_settings(manifest: Manifest, settings: RunSettings) -> None:
+    if manifest.selfdiag != selfdiag.__version__:
+        raise SelfdiagError(
+            f"this run was made with selfdiag {manifest.selfdiag}, this is {selfdiag.__version__}: "
+            "its prompts and rules may differ, so it cannot be resumed; start a new run"
+        )
+    changed = [
+        f"{field} was {getattr(manifest.settings, field)!r} and is now {getattr(settings, field)!r}"
+        for field in RunSettings.__struct_fields__
+        if field not in FREE and getattr(manifest.settings, field) != getattr(settings, field)
+    ]
+    if changed:
+        raise SelfdiagError(
+            f"this run was asked with other settings ({'; '.join(changed)}): "
+            "resume it without that flag, or start a new run"
+        )
+    sha256 = make_plan(settings).battery.sha256
+    if sha256 != manifest.battery.sha256:
+        raise SelfdiagError(
+            f"the battery {manifest.battery.id!r} has changed since this run began (SHA-256 "
+            f"{manifest.battery.sha256[:12]}, now {sha256[:12]}): start a new run"
+        )
+
+
+def _same_model(before: ModelInfo, today: ModelInfo) -> None:
+    if before.digest and today.digest and before.digest != today.digest:
+        raise SelfdiagError(
+            f"the model {today.name!r} is another file now (digest {before.digest[:19]}, now "
+            f"{today.digest[:19]}): start a new run"
+        )
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
+    for library in _LIBRARIES:
+        try:
+            versions[library] = importlib.metadata.version(library)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _git_state() -> str:
+    """Return the commit of the checkout selfdiag runs from, with ``+`` when it is changed; else empty."""
+    root = Path(selfdiag.__file__).resolve().parent.parent
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return ""
+    try:
+        words = [git, "-C", str(root)]
+        commit = _output([*words, "rev-parse", "--short=12", "HEAD"])
+        return f"{commit}+" if commit and _output([*words, "status", "--porcelain"]) else commit
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)  # noqa: S603
+    return done.stdout.strip() if done.returncode == 0 else ""

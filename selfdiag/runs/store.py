@@ -1,0 +1,354 @@
+"""A run on disk: a manifest, and one line for every reply, written before anyone sees it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from selfdiag.runs.records import SCHEMA, Manifest, Record
+from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.settings import data_dir, runs_dir
+
+MANIFEST = "manifest.json"
+RECORDS = "records.jsonl"
+LATEST = "latest-run"
+SYNC_SECONDS = 3.0
+
+_encoder = msgspec.json.Encoder()
+_record_decoder = msgspec.json.Decoder(Record)
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as read from disk: ``records`` in file order, ``problems`` in plain sentences."""
+
+    folder: Path
+    manifest: Manifest
+    records: tuple[Record, ...]
+    problems: tuple[str, ...] = ()
+
+    def latest(self) -> dict[str, Record]:
+        """Return the last record of every call id: that one counts."""
+        return {record.call_id: record for record in self.records}
+
+
+def new_run_id() -> str:
+    """Return a name for a new run: the time, so that names sort, and four random letters."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+class RunWriter:
+    """The only one who writes to a run folder; a second one is refused."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = FileLock(folder / ".lock")
+        self._file: int | None = None
+        self._synced = time.monotonic()
+
+    @classmethod
+    def create(cls, folder: Path, manifest: Manifest) -> RunWriter:
+        """Make a new run folder with its manifest.
+
+        Raises:
+            SelfdiagError: when the folder holds something already or cannot be written.
+        """
+        try:
+            if folder.exists() and any(folder.iterdir()):
+                raise SelfdiagError(
+                    f"{one_line(str(folder))} is not empty: name a new folder with --out, "
+                    f"or go on with a stopped run by --resume {one_line(str(folder))}"
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            writer = cls(folder)
+            writer._acquire()
+            writer.save(manifest)
+            writer._open()
+        except OSError as error:
+            raise SelfdiagError(
+                f"{one_line(str(folder))} cannot be written ({error.strerror}): "
+                "name another folder with --out, or set SELFDIAG_HOME"
+            ) from None
+        return writer
+
+    @classmethod
+    def resume(cls, folder: Path) -> tuple[RunWriter, Run]:
+        """Open a run to go on with it; a torn last line is cut off and reported in ``problems``.
+
+        Raises:
+            SelfdiagError: when it is no run, another process writes to it, or it cannot be written.
+        """
+        read_manifest(folder)
+        writer = cls(folder)
+        try:
+            writer._acquire()
+            torn = _cut_torn_line(folder / RECORDS)
+            run = read_run(folder)
+            writer._open()
+        except OSError as error:
+            writer.close()
+            raise SelfdiagError(
+                f"{one_line(str(folder))} cannot be written ({error.strerror}): check its permissions"
+            ) from None
+        except BaseException:
+            writer.close()
+            raise
+        return writer, msgspec.structs.replace(run, problems=(*torn, *run.problems))
+
+    def save(self, manifest: Manifest) -> None:
+        """Replace the manifest in one step."""
+        text = msgspec.json.format(_encoder.encode(manifest), indent=1)
+        replace_file(self.folder / MANIFEST, text)
+
+    def append(self, *records: Record) -> None:
+        """Write records, one line each, and hand them to the system at once.
+
+        Raises:
+            SelfdiagError: when the disk takes no more; what was written before stays.
+        """
+        assert self._file is not None, "the run is closed"  # noqa: S101
+        data = b"".join(_encoder.encode(record) + b"\n" for record in records)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._file, view) :]
+            if time.monotonic() - self._synced > SYNC_SECONDS:
+                self.sync()
+        except OSError as error:
+            raise SelfdiagError(
+                f"the records in {one_line(str(self.folder))} cannot be written ({error.strerror}): "
+                f"make room, then go on with --resume {one_line(str(self.folder))}",
+                exit_code=4,
+            ) from None
+
+    def sync(self) -> None:
+        """Ask the system to bring everything written so far onto the disk."""
+        if self._file is not None:
+            os.fsync(self._file)
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        """Bring everything onto the disk and let others write."""
+        if self._file is not None:
+            try:
+                os.fsync(self._file)
+            except OSError:
+                pass  # the lines were handed over; a full disk has been reported by append
+            os.close(self._file)
+            self._file = None
+        self._lock.release()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _acquire(self) -> None:
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise SelfdiagError(
+                f"another process is writing to {one_line(str(self.folder))}: wait for it or stop it first"
+            ) from None
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        self._file = os.open(self.folder / RECORDS, flags, 0o644)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        os.replace(name, path)  # noqa: PTH105 - replaces in one step on every platform
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return a run's manifest.
+
+    Raises:
+        SelfdiagError: when the folder is no run, or its manifest is damaged or of a newer selfdiag.
+    """
+    path = folder / MANIFEST
+    shown = one_line(str(folder))
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        what = "there is no such folder" if not folder.exists() else f"it has no {MANIFEST}"
+        raise SelfdiagError(f"{shown} is not a run: {what}; 'selfdiag runs list' shows the runs") from None
+    except OSError as error:
+        raise SelfdiagError(f"{shown} cannot be read ({error.strerror})") from None
+    try:
+        return msgspec.json.decode(data, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        schema = _schema_of(data)
+        if schema not in {"", SCHEMA}:
+            raise SelfdiagError(
+                f"{shown} was written as {schema!r}, this selfdiag reads {SCHEMA!r}: "
+                "use the selfdiag that made it"
+            ) from None
+        raise SelfdiagError(f"{shown}/{MANIFEST} is damaged: {one_line(str(error), 120)}") from None
+
+
+def read_run(folder: Path) -> Run:
+    """Return a run with all records that can be read; lines that cannot are named in ``problems``."""
+    manifest = read_manifest(folder)
+    records: list[Record] = []
+    problems: list[str] = []
+    for number, line, ended in _lines(folder / RECORDS):
+        try:
+            records.append(_record_decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if not ended:
+                problems.append(f"{RECORDS} line {number} is torn and was left out")
+            elif line.strip():
+                reason = one_line(str(error), 80)
+                problems.append(f"{RECORDS} line {number} is not a record and was left out ({reason})")
+    return Run(folder=folder, manifest=manifest, records=tuple(records), problems=tuple(problems))
+
+
+def run_folders() -> list[Path]:
+    """Return the folders of the user's runs, oldest first."""
+    home = runs_dir()
+    if not home.is_dir():
+        return []
+    return sorted((path for path in home.iterdir() if (path / MANIFEST).is_file()), key=lambda p: p.name)
+
+
+def find_run(name: str) -> Path:
+    """Return the folder of a run named by id, unique prefix, ``latest`` or path.
+
+    Raises:
+        SelfdiagError: when none or several match.
+    """
+    folders = run_folders()
+    shown = one_line(name, 80)
+    if name == "latest":
+        return _latest(folders)
+    exact = [folder for folder in folders if folder.name == name]
+    matches = exact or [
+        folder
+        for folder in folders
+        if name and (folder.name.startswith(name) or folder.name.endswith(f"-{name}"))
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    path = Path(name).expanduser()
+    if (path / MANIFEST).is_file():
+        return path
+    if len(matches) > 1:
+        listed = ", ".join(folder.name for folder in matches[:4])
+        raise SelfdiagError(f"{shown!r} names {len(matches)} runs ({listed}): write more of the id")
+    if path.exists():
+        read_manifest(path)  # says why it is no run
+    raise SelfdiagError(f"no run {shown!r}: 'selfdiag runs list' shows the runs")
+
+
+def remember_latest(folder: Path) -> None:
+    """Note which run was worked on last, wherever its folder is; ``latest`` then means it."""
+    try:
+        data_dir().mkdir(parents=True, exist_ok=True)
+        replace_file(data_dir() / LATEST, str(folder.resolve()).encode())
+    except OSError:
+        pass  # a convenience: without the note, 'latest' is the newest run of the user's folder
+
+
+def _latest(folders: list[Path]) -> Path:
+    try:
+        noted = Path((data_dir() / LATEST).read_text(encoding="utf-8"))
+        if (noted / MANIFEST).is_file():
+            return noted
+    except (OSError, ValueError):
+        pass  # no note, or one that cannot be read: fall back to the newest
+    if not folders:
+        raise SelfdiagError("there is no run yet: make one with 'selfdiag run MODEL'")
+    return folders[-1]
+
+
+def remove_run(folder: Path) -> None:
+    """Delete a run folder.
+
+    Raises:
+        SelfdiagError: when it is no run, is being written, or cannot be deleted.
+    """
+    read_manifest(folder)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SelfdiagError(f"another process is writing to {one_line(str(folder))}") from None
+    except OSError:
+        pass  # a folder that cannot be locked cannot be deleted either, which the next step says
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise SelfdiagError(f"{one_line(str(folder))} cannot be deleted ({error.strerror})") from None
+    finally:
+        lock.release()
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield number, bytes and whether a line feed ends it, for each line of a file that may be missing."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line, line.endswith(b"\n")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SelfdiagError(f"{one_line(str(path))} cannot be read ({error.strerror})") from None
+
+
+def _cut_torn_line(path: Path) -> tuple[str, ...]:
+    try:
+        with path.open("r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            keep = _after_last_line_feed(path, end)
+            if keep == end:
+                return ()
+            file.truncate(keep)
+            return (f"the last line of {RECORDS} was torn; it is cut off and asked again",)
+    except FileNotFoundError:
+        return ()
+
+
+def _after_last_line_feed(path: Path, end: int) -> int:
+    with path.open("rb") as file:
+        position = end
+        while position > 0:
+            start = max(position - 65536, 0)
+            file.seek(start)
+            found = file.read(position - start).rfind(b"\n")
+            if found >= 0:
+                return start + found + 1
+            position = start
+    return 0
+
+
+def _schema_of(data: bytes) -> str:
+    class Head(msgspec.Struct):
+        schema: str = ""
+
+    try:
+        return msgspec.json.decode(data, type=Head).schema
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""

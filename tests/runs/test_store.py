@@ -1,0 +1,239 @@
+import multiprocessing
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from selfdiag.battery.items import Battery
+from selfdiag.models.base import ModelInfo
+from selfdiag.runs.records import BatteryInfo, Manifest, Record, RunSettings
+from selfdiag.runs.store import (
+    RunWriter,
+    find_run,
+    read_manifest,
+    read_run,
+    remember_latest,
+    remove_run,
+    replace_file,
+    run_folders,
+)
+from selfdiag.safety import SelfdiagError
+from selfdiag.settings import runs_dir
+
+
+def manifest(run_id: str = "20260101-000000-abcd") -> Manifest:
+    return Manifest(
+        run_id=run_id,
+        selfdiag="0",
+        settings=RunSettings(model="persona:blind"),
+        model=ModelInfo(provider="persona", name="blind", simulated=True),
+        battery=BatteryInfo(id="b", version="1", sha256="0"),
+        drawn=Battery(id="b", version="1", probes=()),
+        prompt_version="1",
+        systems={},
+        prompts={},
+        plan=(),
+        versions={},
+        max_tokens=10,
+    )
+
+
+def record(call_id: str, raw: str = "") -> Record:
+    return Record(
+        call_id=call_id,
+        item_id=call_id,
+        bin="logic",
+        difficulty="easy",
+        trap=False,
+        family=None,
+        section="probes",
+        prompt_sha256="0",
+        raw=raw,
+        outcome="correct",
+    )
+
+
+def test_what_is_written_comes_back(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    hostile = 'line\u2028break\n\x00\x1b[31m"quotes" \ud7ff 日本'
+    with RunWriter.create(folder, manifest()) as writer:
+        writer.append(record("a", hostile), record("b"))
+        writer.append(record("a", "again"))
+    run = read_run(folder)
+    assert run.manifest == manifest()
+    assert [r.call_id for r in run.records] == ["a", "b", "a"]
+    assert run.records[0].raw == hostile
+    assert run.latest()["a"].raw == "again"
+    assert run.problems == ()
+
+
+def test_a_record_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", manifest()) as writer:
+        writer.append(record("a"))
+        assert (tmp_path / "run" / "records.jsonl").read_bytes().count(b"\n") == 1
+
+
+@pytest.mark.parametrize("torn", [b'{"v":1,"call', b"{", b"\xff\xfe", b'{"v":1}' * 30000])
+def test_a_torn_last_line_is_cut_off_and_reported(tmp_path: Path, torn: bytes) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, manifest()) as writer:
+        writer.append(record("a"))
+    file = folder / "records.jsonl"
+    whole = file.read_bytes()
+    file.write_bytes(whole + torn)
+    assert "torn" in read_run(folder).problems[0]
+    writer, run = RunWriter.resume(folder)
+    with writer:
+        assert file.read_bytes() == whole
+        assert len(run.problems) == 1
+        assert "torn" in run.problems[0]
+        writer.append(record("b"))
+    assert [r.call_id for r in read_run(folder).records] == ["a", "b"]
+
+
+def test_a_file_with_nothing_but_a_torn_line(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    RunWriter.create(folder, manifest()).close()
+    (folder / "records.jsonl").write_bytes(b'{"v"')
+    writer, run = RunWriter.resume(folder)
+    writer.close()
+    assert run.records == ()
+    assert (folder / "records.jsonl").read_bytes() == b""
+
+
+def test_a_line_edited_by_hand_is_named_and_the_rest_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, manifest()) as writer:
+        writer.append(record("a"), record("b"))
+    file = folder / "records.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + b'{"v":1,"outcome":"excellent"}\n' + lines[1])
+    run = read_run(folder)
+    assert [r.call_id for r in run.records] == ["a", "b"]
+    assert "line 2" in run.problems[0]
+
+
+def _hold(
+    folder: str, ready: "multiprocessing.synchronize.Event", done: "multiprocessing.synchronize.Event"
+) -> None:
+    writer, _ = RunWriter.resume(Path(folder))
+    ready.set()
+    done.wait(30)
+    writer.close()
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    RunWriter.create(folder, manifest()).close()
+    context = multiprocessing.get_context("spawn")
+    ready, done = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(str(folder), ready, done))
+    other.start()
+    try:
+        assert ready.wait(30)
+        with pytest.raises(SelfdiagError, match="another process is writing"):
+            RunWriter.resume(folder)
+        with pytest.raises(SelfdiagError, match="another process is writing"):
+            remove_run(folder)
+    finally:
+        done.set()
+        other.join(30)
+    writer, _ = RunWriter.resume(folder)
+    writer.close()
+
+
+def test_create_refuses_a_folder_with_something_in_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(SelfdiagError, match="not empty"):
+        RunWriter.create(tmp_path, manifest())
+    assert os.listdir(tmp_path) == ["mine.txt"]
+
+
+def test_create_below_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SelfdiagError, match="cannot be written"):
+        RunWriter.create(tmp_path / "file" / "run", manifest())
+
+
+def test_what_is_no_run_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SelfdiagError, match="there is no such folder"):
+        read_manifest(tmp_path / "none")
+    with pytest.raises(SelfdiagError, match=r"no manifest\.json"):
+        read_manifest(tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(SelfdiagError, match="damaged"):
+        read_manifest(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"schema": "selfdiag.run/9"}')
+    with pytest.raises(SelfdiagError, match=r"selfdiag\.run/9"):
+        read_manifest(tmp_path)
+
+
+def test_runs_are_found_by_id_prefix_ending_latest_and_path(tmp_path: Path) -> None:
+    names = ["20260101-000000-aaaa", "20260101-000001-bbbb", "20260201-000000-cccc"]
+    for name in names:
+        RunWriter.create(runs_dir() / name, manifest(name)).close()
+    assert [folder.name for folder in run_folders()] == names
+    assert find_run(names[0]).name == names[0]
+    assert find_run("202602").name == names[2]
+    assert find_run("bbbb").name == names[1]
+    assert find_run("latest").name == names[2]
+    elsewhere = tmp_path / "elsewhere"
+    RunWriter.create(elsewhere, manifest()).close()
+    assert find_run(str(elsewhere)) == elsewhere
+    remember_latest(elsewhere)
+    assert find_run("latest") == elsewhere
+    remove_run(elsewhere)
+    assert find_run("latest").name == names[2]
+    with pytest.raises(SelfdiagError, match="names 2 runs"):
+        find_run("202601")
+    with pytest.raises(SelfdiagError, match="no run 'zzz'"):
+        find_run("zzz")
+    with pytest.raises(SelfdiagError, match="is not a run"):
+        find_run(str(tmp_path))
+
+
+def test_latest_without_runs_says_what_to_do() -> None:
+    with pytest.raises(SelfdiagError, match="there is no run yet"):
+        find_run("latest")
+
+
+def test_replacing_a_file_leaves_no_part_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "file"
+    replace_file(target, b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        replace_file(target, b"new")
+    assert target.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_full_disk_is_told_and_what_was_written_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, manifest()) as writer:
+        writer.append(record("a"))
+
+        def full(*_: object) -> int:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            with pytest.raises(SelfdiagError, match="No space left") as caught:
+                writer.append(record("b"))
+        assert caught.value.exit_code == 4
+    assert [r.call_id for r in read_run(folder).records] == ["a"]
+
+
+def test_the_record_has_the_fields_of_the_format() -> None:
+    assert Record.__struct_fields__ == tuple(
+        "v call_id item_id bin difficulty trap family section arm claim claim_bin labelled paraphrase replicate "
+        "structured prompt_sha256 raw reasoning answer confidence confidence_source token_confidence parse flags "
+        "outcome judge rule finish_reason latency_s prompt_tokens completion_tokens attempts error at".split()
+    )
+    assert msgspec.json.decode(msgspec.json.encode(record("a")), type=Record) == record("a")
