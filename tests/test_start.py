@@ -22,11 +22,11 @@ HEAVY = (
 @pytest.mark.parametrize("words", [["--help"], [], ["run", "--help"], ["probes", "--help"], ["--version"]])
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     program = (
-        "import sys; sys.argv[1:] = {words!r}\n"
+        f"import sys; sys.argv[1:] = {words!r}\n"
         "from selfdiag.cli.main import main\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
-        "print('loaded:', *[name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
-    ).format(words=words, heavy=HEAVY)
+        f"print('loaded:', *[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr.strip() == "loaded:"

@@ -1,0 +1,1 @@
+"""The questions: what they are, where they come from, which of them are asked."""

@@ -15,10 +15,10 @@ from typing import Any
 MAX_STEPS = 1_000_000
 MAX_EXPONENT = 10_000
 _OFF = ("import", "importfrom", "with", "try", "raise", "delete", "print", "nested_symtable")
-_NAMES = (
-    "range len sum min max sorted abs round int str float bool list set dict tuple zip enumerate any all "
-    "divmod ord chr reversed map filter bin hex True False None"
-).split()
+_NAMES = """
+    range len sum min max sorted abs round int str float bool list set dict tuple zip enumerate any all
+    divmod ord chr reversed map filter bin hex True False None
+"""
 
 
 class DerivationError(ValueError):
@@ -50,6 +50,12 @@ def derive(program: str) -> str:
             # asteval has no generator expressions; a list gives the same values here
             return _ListsForGenerators().visit(super().parse(text))
 
+        def node_assign(self, node: Any, value: Any) -> None:
+            if isinstance(node, ast.Attribute):
+                # ``math.pi = 3`` would change the module for the whole process
+                raise DerivationError("sets an attribute")
+            super().node_assign(node, value)
+
     names: dict[str, Any] = {
         "math": math,
         "Fraction": Fraction,
@@ -59,7 +65,7 @@ def derive(program: str) -> str:
         "pow": _pow,
     }
     builtins = asteval.Interpreter(use_numpy=False).symtable
-    names.update({name: builtins[name] for name in _NAMES if name in builtins})
+    names.update({name: builtins[name] for name in _NAMES.split() if name in builtins})
     interpreter = Budgeted(
         usersyms=names,
         symtable=dict(names),
@@ -71,6 +77,8 @@ def derive(program: str) -> str:
         value = interpreter.symtable.get("answer", value)
         text = str(value)  # fails too, for a number of more than 4,300 digits
     except Exception as error:  # noqa: BLE001 - whatever a foreign program raises is a fault of the program
+        if interpreter.steps > MAX_STEPS:
+            raise DerivationError(f"takes more than {MAX_STEPS:,} steps") from None
         raise DerivationError(f"does not run: {' '.join(str(error).split())[:160]}") from None
     if value is None:
         raise DerivationError("gives no value; write an expression or assign 'answer'")
@@ -78,7 +86,7 @@ def derive(program: str) -> str:
 
 
 class _ListsForGenerators(ast.NodeTransformer):
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:  # noqa: N802 - the name ast asks for
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         self.generic_visit(node)
         return ast.copy_location(ast.ListComp(elt=node.elt, generators=node.generators), node)
 

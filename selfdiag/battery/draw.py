@@ -7,6 +7,7 @@ platform and Python version.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -106,11 +107,11 @@ def _quotas(names: list[str], per_bin: int, order: SeededOrder) -> dict[str, dic
     that 15 easy, 15 medium and 12 hard are asked. With six a bin every difficulty has two.
     """
     if per_bin % len(DIFFICULTIES) == 0:
-        return {name: dict.fromkeys(DIFFICULTIES, per_bin // len(DIFFICULTIES)) for name in names}
+        return {name: {level: per_bin // len(DIFFICULTIES) for level in DIFFICULTIES} for name in names}
     without_hard = round(len(names) * 9 / len(BINS))
     without_easy = (len(names) - without_hard + 1) // 2
     shuffled = order.shuffled(names, "quota")
-    quotas = {}
+    quotas: dict[str, dict[str, int]] = {}
     for index, name in enumerate(shuffled):
         if index < without_hard:
             left_out = "hard"
@@ -126,16 +127,33 @@ def _traps(battery: Battery, size: str, names: list[str], order: SeededOrder) ->
     by_bin = {name: [trap for trap in battery.traps if trap.bin == name] for name in names}
     if size not in _PER_BIN:
         return [trap for name in names for trap in by_bin[name]]
-    # one trap a bin; where a bin offers a choice, the family asked least so far comes first
-    asked: dict[str, int] = {}
-    chosen: dict[str, Trap] = {}
-    for name in sorted(order.shuffled(names, "traps"), key=lambda name: len(by_bin[name])):
-        pool = order.shuffled(by_bin[name], "trap")
-        if pool:
-            trap = min(pool, key=lambda trap: asked.get(trap.family, 0))
-            asked[trap.family] = asked.get(trap.family, 0) + 1
-            chosen[name] = trap
+    pools = {name: order.shuffled(by_bin[name], "trap") for name in order.shuffled(names, "traps")}
+    chosen = {name: pool[0] for name, pool in pools.items() if pool}
+    while exchange := _exchange(chosen, pools):
+        chosen |= exchange
     return [chosen[name] for name in names if name in chosen]
+
+
+def _exchange(chosen: dict[str, Trap], pools: dict[str, list[Trap]]) -> dict[str, Trap]:
+    """Return other traps for some bins, so that the families are asked more evenly; nothing when they are even.
+
+    A bin may lead from a family asked too often only to a third one, which another bin then has to leave:
+    such chains are searched breadth first.
+    """
+    asked = Counter(trap.family for trap in chosen.values())
+    for crowded, count in asked.most_common():
+        ways: dict[str, dict[str, Trap]] = {crowded: {}}
+        reached = deque([crowded])
+        while reached:
+            family = reached.popleft()
+            if asked[family] <= count - 2:
+                return ways[family]
+            for name, trap in chosen.items():
+                for other in pools[name] if trap.family == family else []:
+                    if other.family not in ways:
+                        ways[other.family] = {**ways[family], name: other}
+                        reached.append(other.family)
+    return {}
 
 
 def _spread(items: list[T], limit: int, order: SeededOrder) -> list[T]:

@@ -165,8 +165,9 @@ def _toml_rows(file: Path, text: str, head: dict[str, Any]) -> Iterator[tuple[st
     head.update({key: document[key] for key in ("id", "version") if key in document})
     unknown = set(document) - {"id", "version", "description", "bin", "probe", "trap"}
     if unknown:
-        fault = f"unknown key {sorted(unknown)[0]!r}; an item starts with [[probe]] or [[trap]]"
-        raise BatteryError([Fault(file=file.name, line=_line_of(text, sorted(unknown)[0]), fault=fault)])
+        first = min(unknown)
+        fault = f"unknown key {first!r}; an item starts with [[probe]] or [[trap]]"
+        raise BatteryError([Fault(file=file.name, line=_line_of(text, first), fault=fault)])
     for kind in ("probe", "trap"):
         header = re.compile(rf"\s*\[\[\s*{kind}\s*\]\]\s*(#.*)?")
         lines = [n for n, row in enumerate(text.split("\n"), 1) if header.fullmatch(row)]
@@ -188,9 +189,7 @@ def _jsonl_rows(file: Path, text: str, head: dict[str, Any]) -> Iterator[tuple[s
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise BatteryError(
-                [Fault(file=file.name, line=number, fault=f"not valid JSON: {error}")]
-            ) from None
+            raise BatteryError([Fault(file=file.name, line=number, fault=f"not valid JSON: {error}")]) from None
         if not isinstance(row, dict):
             raise BatteryError([Fault(file=file.name, line=number, fault="not a JSON object")])
         if set(row) <= {"id", "version", "description"}:
@@ -225,9 +224,7 @@ def _float(file: Path, line: int, field: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BatteryError(
-            [Fault(file=file.name, line=line, fault=f"{field} is not a number: {text!r}")]
-        ) from None
+        raise BatteryError([Fault(file=file.name, line=line, fault=f"{field} is not a number: {text!r}")]) from None
 
 
 def _item(file: Path, kind: str, row: dict[str, Any], line: int, faults: list[Fault]) -> Item | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -14,16 +14,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def json_option(command: F) -> F:
     """Add ``--json`` to a command."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")(
-        command
-    )
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")(command)
 
 
 def plain_option(command: F) -> F:
     """Add ``--plain`` to a command."""
-    return click.option(
-        "--plain", is_flag=True, help="Linear text: no frames, no cursor movement, no colour."
-    )(command)
+    return click.option("--plain", is_flag=True, help="Linear text: no frames, no cursor movement, no colour.")(command)
 
 
 def print_json(document: Any) -> None:
@@ -44,7 +40,7 @@ def is_terminal(stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
-def table(rows: list[tuple[str, ...]], *, gap: int = 2) -> str:
+def table(rows: Sequence[tuple[str, ...]], *, gap: int = 2) -> str:
     """Return rows as text in columns, aligned by the width in cells."""
     from rich.cells import cell_len
 

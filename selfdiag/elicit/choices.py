@@ -73,11 +73,7 @@ def pick(answer: str, options: tuple[str, ...]) -> tuple[int | None, str]:
         if named in texts and texts.index(named) != index:
             return None, "letter and text disagree"
         return index, "option letter and text"
-    stated = {
-        index
-        for match in _STATED_LOOSE.finditer(clean)
-        if (index := _index(match[1], len(options))) is not None
-    }
+    stated = {index for match in _STATED_LOOSE.finditer(clean) if (index := _index(match[1], len(options))) is not None}
     if len(stated) == 1:
         return stated.pop(), "option stated"
     return None, "several options" if stated else "no option"

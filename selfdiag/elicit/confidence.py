@@ -59,11 +59,7 @@ def read_confidence(value: object) -> tuple[int | None, tuple[str, ...]]:
         if not _NUMBER.fullmatch(literal):
             return None, ("confidence_unreadable",)
         number = Decimal(literal)
-        return (
-            _scaled(number, explicit=False)
-            if number.adjusted() < 20
-            else (None, ("confidence_out_of_range",))
-        )
+        return _scaled(number, explicit=False) if number.adjusted() < 20 else (None, ("confidence_out_of_range",))
     text = unicodedata.normalize("NFKC", value[:200]).strip(" \t\r\n*_`'\"")
     if not text:
         return None, ()
@@ -101,9 +97,7 @@ def run_scale(
     ones = sum("ambiguous_scale" in marks for value, marks in rows if value is not None)
     above = sum(value > 1 and "scale_guess" not in marks for value, marks in rows if value is not None)
     if above == 0:
-        fractions = tuple(
-            100 if value == 1 and "ambiguous_scale" in marks else value for value, marks in rows
-        )
+        fractions = tuple(100 if value == 1 and "ambiguous_scale" in marks else value for value, marks in rows)
         return (
             fractions,
             f"confidence was stated as a fraction: {ones} readings of 1 count as 100" if ones else "",

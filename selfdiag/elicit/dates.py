@@ -33,7 +33,8 @@ class Day(msgspec.Struct, frozen=True):
 
 _ISO = re.compile(r"(-?\d{4,6})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{2}:\d{2}.{0,20})?")
 _YEAR = re.compile(
-    r"(?:(?:in|the year|year|anno|ad|a\.d\.|um|circa|c\.|ca\.)\s)*(\d{1,4})(?:\s?(?:ad|a\.d\.|ce|c\.e\.|n\. ?chr\.?))?"
+    r"(?:(?:in|the year|year|anno|ad|a\.d\.|um|circa|c\.|ca\.)\s)*(\d{1,4})(?:\s?(?:ad|a\.d\.|ce|c\.e\."
+    r"|n\. ?chr\.?))?"
 )
 _EAST = re.compile(r"(\d{1,4})\s?[年년](?:\s?(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日일])?)?")
 _NUMERIC = re.compile(r"(\d{1,2})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{4})")
@@ -129,9 +130,7 @@ def read_date(text: str) -> tuple[Day | None, bool]:
         return Day(int(year[1])), False
     east = _EAST.fullmatch(folded)
     if east:
-        return _checked(
-            int(east[1]), int(east[2]) if east[2] else None, int(east[3]) if east[3] else None
-        ), False
+        return _checked(int(east[1]), int(east[2]) if east[2] else None, int(east[3]) if east[3] else None), False
     numeric = _NUMERIC.fullmatch(folded)
     if numeric:
         return _numeric_date(int(numeric[1]), int(numeric[3]), int(numeric[4]), numeric[2])
@@ -181,8 +180,6 @@ def grade_date(probe: Probe, reading: Reading) -> Verdict:
         )
     if given is None or not keys:
         same = fold_text(answer) in [fold_text(text) for text in (probe.answer, *probe.aliases)]
-        return Verdict(
-            right=same, rule="text" if same else "no date", expected=shown, given=fold_text(answer)
-        )
+        return Verdict(right=same, rule="text" if same else "no date", expected=shown, given=fold_text(answer))
     right = any(_agrees(given, key) for key in keys)
     return Verdict(right=right, rule="date", expected=shown, given=_shown(given))

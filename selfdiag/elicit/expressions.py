@@ -52,7 +52,8 @@ _FUNCTIONS: dict[str, Callable[[complex], complex]] = {
 }
 _GREEK = ("alpha", "beta", "gamma", "delta", "theta", "lambda", "omega", "sigma", "phi", "rho", "mu", "pi")
 _TOKEN = re.compile(
-    rf"\s*(?:(\d{{1,40}}(?:\.\d{{1,40}})?|\.\d{{1,40}})|({'|'.join(_FUNCTIONS)})|({'|'.join(_GREEK)})(?![a-z])|([^\W\d_])(_\w|_\{{\w{{1,4}}\}})?|(\*\*|[-+*/^()]))"
+    rf"\s*(?:(\d{{1,40}}(?:\.\d{{1,40}})?|\.\d{{1,40}})|({'|'.join(_FUNCTIONS)})|({'|'.join(_GREEK)})(?![a-z])"
+    rf"|([^\W\d_])(_\w|_\{{\w{{1,4}}\}})?|(\*\*|[-+*/^()]))"
 )
 _LEFT_SIDE = re.compile(r"\s*[A-Za-z]\w{0,3}'{0,3}\s?(?:\([A-Za-z, ]{1,8}\))?\s?|\s*d[a-z]\s?/\s?d[a-z]\s?")
 
@@ -185,13 +186,7 @@ def _constant(node: Node) -> Fraction | None:
     if left is None or right is None or (kind == "/" and right == 0):
         return None
     value = (
-        left + right
-        if kind == "+"
-        else left - right
-        if kind == "-"
-        else left * right
-        if kind == "*"
-        else left / right
+        left + right if kind == "+" else left - right if kind == "-" else left * right if kind == "*" else left / right
     )
     return value if max(abs(value.numerator), value.denominator) < 10**60 else None
 
@@ -230,9 +225,7 @@ def _nearly(node: Node, point: int) -> complex:
     if isinstance(parts, str):
         if kind == "number":
             return complex(float(parts))
-        return (
-            _CONSTANTS[parts] if parts in _CONSTANTS else complex(0.3 + 1.4 * _letter(parts, point) / 2**64)
-        )
+        return _CONSTANTS[parts] if parts in _CONSTANTS else complex(0.3 + 1.4 * _letter(parts, point) / 2**64)
     values = [_nearly(part, point) for part in parts]
     if kind == "+":
         return values[0] + values[1]
@@ -269,21 +262,15 @@ def _equal(given: Node, key: Node) -> bool:
     if exact_given is not None and exact_key is not None:
         return exact_given == exact_key
     pairs = [
-        (a, b)
-        for a, b in zip(_near_values(given), _near_values(key), strict=True)
-        if a is not None and b is not None
+        (a, b) for a, b in zip(_near_values(given), _near_values(key), strict=True) if a is not None and b is not None
     ]
-    return len(pairs) >= POINTS // 2 and all(
-        abs(a - b) <= NEARNESS * max(abs(a), abs(b), NEARNESS) for a, b in pairs
-    )
+    return len(pairs) >= POINTS // 2 and all(abs(a - b) <= NEARNESS * max(abs(a), abs(b), NEARNESS) for a, b in pairs)
 
 
 def _plain(text: str) -> str:
     current = plain_arithmetic(unwrap(without_lead(unwrap(clean_text(text)[0]))))
     for _ in range(4):
-        inner = re.sub(
-            r"\\+[dtc]?frac\s{0,4}\{([^{}]{1,80})\}\s{0,4}\{([^{}]{1,80})\}", r"((\1)/(\2))", current
-        )
+        inner = re.sub(r"\\+[dtc]?frac\s{0,4}\{([^{}]{1,80})\}\s{0,4}\{([^{}]{1,80})\}", r"((\1)/(\2))", current)
         inner = re.sub(r"\\+sqrt\s{0,4}\{([^{}]{1,80})\}", r"sqrt(\1)", inner)
         inner = re.sub(r"\^\s{0,4}\{([^{}]{1,80})\}", r"^(\1)", inner)
         if inner == current:
@@ -359,6 +346,4 @@ def grade_expression(probe: Probe, reading: Reading) -> Verdict:
         readable = readable and same is not None
         if same is None and _without_spaces(answer) == _without_spaces(key):
             return Verdict(right=True, rule="text", expected=shown, given=given)
-    return Verdict(
-        right=False, rule="other expression" if readable else "no expression", expected=shown, given=given
-    )
+    return Verdict(right=False, rule="other expression" if readable else "no expression", expected=shown, given=given)

@@ -18,9 +18,7 @@ from selfdiag.elicit.reading import Reading
 from selfdiag.elicit.textforms import clean_text, fold_text, has_mixed_script
 from selfdiag.elicit.verdict import Verdict
 
-Outcome = Literal[
-    "correct", "incorrect", "abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"
-]
+Outcome = Literal["correct", "incorrect", "abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"]
 
 MAX_SHOWN = 300
 """Characters of a normalised form that a grade shows."""
@@ -60,9 +58,7 @@ def _unanswered(reading: Reading) -> Grade | None:
     if "empty" in reading.flags:
         return Grade(outcome="empty", rule="nothing said")
     if reading.answer is None or not clean_text(reading.answer)[0].strip():
-        return Grade(
-            outcome="unparsed", rule="no answer found" if reading.parse == "none" else "object without answer"
-        )
+        return Grade(outcome="unparsed", rule="no answer found" if reading.parse == "none" else "object without answer")
     return None
 
 
@@ -84,9 +80,7 @@ def grade(item: Probe | Trap, reading: Reading) -> Grade:
     expected = ABSTENTION_TOKEN if isinstance(item, Trap) else item.answer
     form = abstains(answer)
     if form == "token":
-        return Grade(
-            outcome="abstained", rule="abstention token", expected=_shown(expected), given=ABSTENTION_TOKEN
-        )
+        return Grade(outcome="abstained", rule="abstention token", expected=_shown(expected), given=ABSTENTION_TOKEN)
     verdict = None if isinstance(item, Trap) else _KINDS[item.kind](item, reading)
     if verdict is not None and (verdict.right or verdict.settled):
         return Grade(
@@ -107,9 +101,7 @@ def grade(item: Probe | Trap, reading: Reading) -> Grade:
             flags=("free_text", *mixed),
         )
     if declines(answer):
-        return Grade(
-            outcome="refused", rule="refusal", expected=expected, given=_shown(fold_text(answer)), flags=mixed
-        )
+        return Grade(outcome="refused", rule="refusal", expected=expected, given=_shown(fold_text(answer)), flags=mixed)
     return Grade(
         outcome="incorrect",
         rule=verdict.rule if verdict else "answer to a trap",

@@ -109,9 +109,7 @@ def grade_text(probe: Probe, reading: Reading) -> Verdict:
             if _joined(form) == _joined(key):
                 return Verdict(right=True, rule="alias" if index else "text", expected=key, given=form)
     foreign = EXONYMS.get(forms[-1]) in keys or (
-        script_of(answer) != script_of(probe.answer)
-        and script_of(answer) != ""
-        and script_of(probe.answer) != ""
+        script_of(answer) != script_of(probe.answer) and script_of(answer) != "" and script_of(probe.answer) != ""
     )
     flags = ("other_language",) if foreign else ()
     return Verdict(right=False, rule="text", expected=keys[0], given=forms[-1], flags=flags)
@@ -148,7 +146,8 @@ def grade_choice(probe: Probe, reading: Reading) -> Verdict:
 
 _FENCE = re.compile(r"\s*```[\w+-]{0,20}[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
 _OUTPUT_LEAD = re.compile(
-    r"(?:(?:the )?(?:printed )?output(?: is| would be| will be)?\s?[:=]?|(?:it |this |the (?:code|program) )?(?:prints|outputs)\s?:?)[ \t]*\n?",
+    r"(?:(?:the )?(?:printed )?output(?: is| would be| will be)?\s?[:=]?|(?:it |this |the (?:code"
+    r"|program) )?(?:prints|outputs)\s?:?)[ \t]*\n?",
     re.IGNORECASE,
 )
 

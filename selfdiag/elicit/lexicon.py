@@ -19,78 +19,103 @@ LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ru", "zh", "ja", "ko")
 
 _QUESTION = r"(?:(?:this|that|the|your)(?: question| one| problem)?|it)"
 _TAIL = (
-    r"(?: (?:the (?:correct |right )?answer|the answer to (?:this|that|the) question|that|this|it|for (?:sure|certain)"
+    r"(?: (?:the (?:correct |right )?answer|the answer to (?:this|that|the) question|that|this|it"
+    r"|for (?:sure|certain)"
     r"|at this time|at all|exactly|precisely|with certainty|for certain|definitively"
     r"|(?:from|with|based on|given|by|without|due to|because of) (?:only |just )?"
     r"(?:the |any |more |further |additional |this |enough )?"
-    r"(?:given |provided |available |current |stated |more |further |additional |sufficient |insufficient |missing )?"
+    r"(?:given |provided |available |current |stated |more |further |additional |sufficient |insufficient "
+    r"|missing )?"
     r"(?:information|data|context|details|facts|question|statement|description|text|premises?)"
     r"(?: (?:given|provided|available|alone|supplied))?)){0,3}"
 )
 
 ABSTENTIONS: dict[str, tuple[str, ...]] = {
     "en": (
-        r"(?:i(?:'m| am) (?:sorry|afraid),? (?:but )?)?i (?:really |honestly |just )?(?:do not|don't|dont|can't|cannot) (?:know|tell|say)"
-        + _TAIL,
-        r"(?:sorry,? (?:but )?)?i (?:do not|don't) (?:have|possess) (?:an answer|(?:enough|sufficient|the|any|that) "
+        r"(?:i(?:'m| am) (?:sorry|afraid),? (?:but )?)?i (?:really |honestly |just )?(?:do not|don't|dont"
+        r"|can't|cannot) (?:know|tell|say)" + _TAIL,
+        r"(?:sorry,? (?:but )?)?i (?:do not|don't) (?:have|possess) (?:an answer|(?:enough|sufficient|the"
+        r"|any|that) "
         r"(?:information|data|context|knowledge|details))(?: to (?:answer|determine|say|know))?" + _TAIL,
         r"i have no (?:idea|clue|answer|way of knowing|information)" + _TAIL,
         r"(?:i (?:can't|cannot|can not|could not|couldn't|am unable to|am not able to)"
         r"|i'm (?:unable|not able) to|unable to|impossible to|not possible to|cannot|can't) "
-        r"(?:be )?(?:determine|determined|answer|answered|find|say|tell|know|known|establish|established|compute|calculate"
+        r"(?:be )?(?:determine|determined|answer|answered|find|say|tell|know|known|establish|established"
+        r"|compute|calculate"
         r"|calculated|verify|verified|ascertain|infer|decide)" + _TAIL,
-        r"(?:(?:i(?:'m| am) )?(?:sorry|afraid),? (?:but )?)?(?:as an? (?:[a-z]+ ){0,4}(?:ai|model|assistant),? )?"
+        r"(?:(?:i(?:'m| am) )?(?:sorry|afraid),? (?:but )?)?(?:as an? (?:[a-z]+ ){0,4}(?:ai|model"
+        r"|assistant),? )?"
         r"i (?:can't|cannot|can not|could not|couldn't|am unable to|am not able to) "
         r"(?:determine|answer|tell|say|know|predict|foresee|verify|find|identify|establish|ascertain)"
         r"(?: (?!but\b|however\b)[a-z0-9',-]+){0,20}",
         r"(?:" + _QUESTION + r"|the (?:correct |right )?answer) (?:cannot|can't|can not|could not) be "
         r"(?:answered|determined|known|established|found|calculated|inferred|given)" + _TAIL,
         r"(?:" + _QUESTION + r"|the (?:correct |right )?answer) is (?:currently |simply |not )?"
-        r"(?:unanswerable|unknown|undetermined|indeterminate|unknowable|undeterminable|answerable|known|determinable"
-        r"|impossible to (?:know|say|tell|determine|answer)|not possible to (?:know|say|tell|determine|answer))"
-        + _TAIL,
+        r"(?:unanswerable|unknown|undetermined|indeterminate|unknowable|undeterminable|answerable|known"
+        r"|determinable"
+        r"|impossible to (?:know|say|tell|determine|answer)|not possible to (?:know|say|tell|determine"
+        r"|answer))" + _TAIL,
         r"(?:it(?:'s| is) )?(?:impossible|not possible) to (?:know|say|tell|determine|answer)" + _TAIL,
-        r"(?:there is )?(?:no|not) (?:(?:correct|valid|known|definite|definitive|possible|real|right) )?answer"
+        r"(?:there is )?(?:no|not) (?:(?:correct|valid|known|definite|definitive|possible|real"
+        r"|right) )?answer"
         r"(?: (?:exists|possible|available))?" + _TAIL,
         r"(?:(?:there is )?(?:not enough|insufficient|no) (?:information|data|context|details)"
-        r"|information (?:is )?(?:missing|insufficient|unavailable|not available))(?: (?:is )?(?:given|provided|available))?"
+        r"|information (?:is )?(?:missing|insufficient|unavailable|not available))(?: (?:is )?(?:given"
+        r"|provided|available))?"
         r"(?: to (?:answer|determine|say|know))?" + _TAIL,
-        r"(?:unanswerable|unknown|unknowable|indeterminate|undetermined|undeterminable|uncertain|unsure|not sure|no idea|idk"
-        r"|dunno|n/a|n\.a\.|not applicable|not known|not answerable|not determinable|not available|not given|not specified"
-        r"|i(?:'m| am) (?:not sure|unsure|uncertain|not certain)|cannot say|can't say|can't tell|cannot tell|no clue)"
-        + _TAIL,
+        r"(?:unanswerable|unknown|unknowable|indeterminate|undetermined|undeterminable|uncertain|unsure"
+        r"|not sure|no idea|idk"
+        r"|dunno|n/a|n\.a\.|not applicable|not known|not answerable|not determinable|not available"
+        r"|not given|not specified"
+        r"|i(?:'m| am) (?:not sure|unsure|uncertain|not certain)|cannot say|can't say|can't tell"
+        r"|cannot tell|no clue)" + _TAIL,
     ),
     "de": (
-        r"(?:(?:es )?tut mir leid,? (?:aber )?)?(?:das |ich )?(?:weiss|kenne) (?:ich )?(?:das |die antwort |es )?(?:leider )?nicht(?: genau)?",
+        r"(?:(?:es )?tut mir leid,? (?:aber )?)?(?:das |ich )?(?:weiss|kenne) (?:ich )?(?:das "
+        r"|die antwort |es )?(?:leider )?nicht(?: genau)?",
         r"(?:ich habe )?keine ahnung|ich bin (?:mir )?(?:nicht|un)\s?sicher|weiss nicht",
-        r"(?:das|dies|die antwort|die frage|diese frage|es)? ?(?:kann|lasst sich|ist) (?:so |leider )?(?:nicht|un)\s?"
-        r"(?:bestimmt|bestimmen|beantwortet|beantworten|beantwortbar|bestimmbar|feststellen|festgestellt|bekannt|sagen)"
+        r"(?:das|dies|die antwort|die frage|diese frage|es)? ?(?:kann|lasst sich|ist) (?:so "
+        r"|leider )?(?:nicht|un)\s?"
+        r"(?:bestimmt|bestimmen|beantwortet|beantworten|beantwortbar|bestimmbar|feststellen|festgestellt"
+        r"|bekannt|sagen)"
         r"(?: werden)?",
-        r"ich kann (?:das|dies|die frage|diese frage|die antwort) (?:leider )?nicht (?:sagen|beantworten|bestimmen|wissen)",
+        r"ich kann (?:das|dies|die frage|diese frage|die antwort) (?:leider )?nicht (?:sagen|beantworten"
+        r"|bestimmen|wissen)",
         r"(?:es gibt |da gibt es )?(?:darauf )?keine (?:richtige |korrekte |bekannte )?antwort",
-        r"(?:(?:es|das) ist )?(?:unmoglich|nicht moglich)(?:,)? (?:das |dies )?(?:zu )?(?:bestimmen|sagen|wissen|beantworten|ermitteln)",
-        r"nicht (?:beantwortbar|bestimmbar|bekannt|feststellbar|zu beantworten)|unbekannt|unbestimmt|unbeantwortbar"
-        r"|nicht genug informationen|zu wenig(?:e)? informationen|unzureichende (?:informationen|angaben)|keine angabe|k\.\s?a\.",
+        r"(?:(?:es|das) ist )?(?:unmoglich|nicht moglich)(?:,)? (?:das |dies )?(?:zu )?(?:bestimmen|sagen"
+        r"|wissen|beantworten|ermitteln)",
+        r"nicht (?:beantwortbar|bestimmbar|bekannt|feststellbar|zu beantworten)|unbekannt|unbestimmt"
+        r"|unbeantwortbar"
+        r"|nicht genug informationen|zu wenig(?:e)? informationen|unzureichende (?:informationen|angaben)"
+        r"|keine angabe|k\.\s?a\.",
     ),
     "fr": (
-        r"(?:desole,? (?:mais )?)?(?:je ne|j'|je n') ?(?:le )?(?:sais|connais) pas(?: la reponse)?|je l'ignore|j'ignore(?: la reponse)?",
+        r"(?:desole,? (?:mais )?)?(?:je ne|j'|je n') ?(?:le )?(?:sais|connais) pas(?: la reponse)?"
+        r"|je l'ignore|j'ignore(?: la reponse)?",
         r"(?:aucune idee|je n'(?:en )?ai aucune idee|je n'en sais rien|je ne suis pas (?:sure?|certaine?))",
-        r"(?:(?:cela|ca|on|il|la question|cette question|la reponse|c'est)? ?(?:ne |n')?(?:peut|peux|est)? ?)?"
-        r"(?:pas |impossible |non )(?:etre |a |de )?(?:(?:le |la )?(?:determiner?|repondre|savoir|dire|connaitre)|determinee?|repondue?|determinable|connue?)",
+        r"(?:(?:cela|ca|on|il|la question|cette question|la reponse|c'est)? ?(?:ne |n')?(?:peut|peux"
+        r"|est)? ?)?"
+        r"(?:pas |impossible |non )(?:etre |a |de )?(?:(?:le |la )?(?:determiner?|repondre|savoir|dire"
+        r"|connaitre)|determinee?|repondue?|determinable|connue?)",
         r"(?:il n'y a )?(?:pas de|aucune) (?:bonne |vraie )?reponse(?: correcte)?",
-        r"(?:sans reponse|inconnue?|indetermine?e?|indeterminable|informations? insuffisantes?|pas assez d'informations?)",
+        r"(?:sans reponse|inconnue?|indetermine?e?|indeterminable|informations? insuffisantes?"
+        r"|pas assez d'informations?)",
     ),
     "es": (
-        r"(?:lo siento,? (?:pero )?)?(?:yo )?no (?:lo )?(?:se|conozco)(?: la respuesta)?|lo desconozco|desconozco la respuesta",
+        r"(?:lo siento,? (?:pero )?)?(?:yo )?no (?:lo )?(?:se|conozco)(?: la respuesta)?|lo desconozco"
+        r"|desconozco la respuesta",
         r"(?:no tengo (?:ni )?idea|ni idea|no estoy segur[oa])",
         r"(?:la (?:pregunta|respuesta) |esto |eso )?no (?:se |es )?(?:puede|puedo|posible)? ?(?:ser )?"
-        r"(?:determinar(?:se|lo)?|determinad[oa]|responder(?:se|la)?|respondid[oa]|saber(?:se|lo)?|sabe|contestar(?:se)?)",
+        r"(?:determinar(?:se|lo)?|determinad[oa]|responder(?:se|la)?|respondid[oa]|saber(?:se|lo)?|sabe"
+        r"|contestar(?:se)?)",
         r"(?:es )?imposible (?:de )?(?:determinar(?:lo)?|saber(?:lo)?|responder(?:la)?)",
         r"no (?:hay|existe|tiene)(?: una| ninguna)? respuesta(?: correcta)?",
-        r"(?:sin respuesta|desconocid[oa]|indeterminad[oa]|indeterminable|informacion insuficiente|no hay suficiente informacion)",
+        r"(?:sin respuesta|desconocid[oa]|indeterminad[oa]|indeterminable|informacion insuficiente"
+        r"|no hay suficiente informacion)",
     ),
     "pt": (
-        r"(?:desculpe,? (?:mas )?)?(?:eu )?nao (?:o )?(?:sei|conheco)(?: a resposta| dizer| responder)?|desconheco(?: a resposta)?",
+        r"(?:desculpe,? (?:mas )?)?(?:eu )?nao (?:o )?(?:sei|conheco)(?: a resposta| dizer| responder)?"
+        r"|desconheco(?: a resposta)?",
         r"(?:nao (?:faco|tenho) (?:a minima |nenhuma )?ideia|nao tenho certeza|sem ideia)",
         r"(?:a (?:pergunta|resposta) |isso |isto )?nao (?:e possivel|se pode|pode|posso|da para) ?(?:ser )?"
         r"(?:determinar|determinad[oa]|responder|respondid[oa]|saber|dizer)",
@@ -108,10 +133,12 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?:senza risposta|sconosciut[oa]|indeterminat[oa]|indeterminabile|informazioni insufficienti)",
     ),
     "ru": (
-        r"(?:извините,? (?:но )?)?(?:я )?(?:этого )?не знаю(?: ответа?| этого)?|без понятия|понятия не имею|(?:я )?не уверена?",
+        r"(?:извините,? (?:но )?)?(?:я )?(?:этого )?не знаю(?: ответа?| этого)?|без понятия"
+        r"|понятия не имею|(?:я )?не уверена?",
         r"(?:это |ответ )?(?:невозможно|нельзя) (?:точно )?(?:определить|ответить|узнать|сказать|установить)",
         r"(?:на этот вопрос )?нет (?:правильного |верного )?ответа|ответа нет|не имеет ответа|без ответа",
-        r"(?:ответ )?(?:неизвестно|неизвестен|не определено|неопределенно|не определяется)|недостаточно (?:информации|данных)",
+        r"(?:ответ )?(?:неизвестно|неизвестен|не определено|неопределенно|не определяется)"
+        r"|недостаточно (?:информации|данных)",
     ),
     "zh": (
         r"(?:抱歉[,， ]?|对不起[,， ]?)?我?(?:真的)?(?:不知道|不清楚|不确定|不晓得|不知)(?:答案)?",
@@ -119,9 +146,11 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?:这个问题|该问题|此题)?(?:没有|无|無)(?:正确|正確)?(?:的)?(?:答案|解)|信息不足|条件不足|資訊不足|未知|不详",
     ),
     "ja": (
-        r"(?:すみません[、,]?|申し訳ありませんが[、,]?)?(?:私は|私には)?(?:答えは|答えが)?(?:わかりません|分かりません|わからない|分からない|知りません|知らない|存じません)",
+        r"(?:すみません[、,]?|申し訳ありませんが[、,]?)?(?:私は|私には)?(?:答えは|答えが)?(?:わかりません|分かりません|わからない|分からない|知りません|知らない"
+        r"|存じません)",
         r"(?:この質問には|答えは|これは)?(?:判断|特定|回答|決定|確定)(?:が)?(?:できません|できない|不能|不可能)(?:です)?",
-        r"(?:この質問には)?(?:正しい|正解となる)?(?:答え|回答|解答|正解)(?:は|が)(?:ありません|ない|存在しません)|不明(?:です)?|情報(?:が)?不足(?:です)?|情報が足りません",
+        r"(?:この質問には)?(?:正しい|正解となる)?(?:答え|回答|解答|正解)(?:は|が)(?:ありません|ない|存在しません)|不明(?:です)?|情報(?:が)?不足(?:です)?"
+        r"|情報が足りません",
     ),
     "ko": (
         r"(?:죄송합니다[.,]? ?(?:하지만 )?)?(?:저는 |답을 )?(?:잘 )?(?:모르겠습니다|모르겠어요|모르겠다|모릅니다|몰라요|모름)",
@@ -133,47 +162,61 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
 
 REFUSALS: dict[str, tuple[str, ...]] = {
     "en": (
-        r"(?:(?:i(?:'m| am) (?:very |so |really )?(?:sorry|afraid)|sorry|i apologi[sz]e|unfortunately|my apologies)[,.!]? ?(?:but )?(?:that )?)?"
+        r"(?:(?:i(?:'m| am) (?:very |so |really )?(?:sorry|afraid)|sorry|i apologi[sz]e|unfortunately"
+        r"|my apologies)[,.!]? ?(?:but )?(?:that )?)?"
         r"(?:as an? (?:[a-z]+ ){0,4}(?:ai|model|assistant|chatbot)(?: [a-z]+){0,4},? ?)?"
-        r"i (?:can't|cannot|can not|won't|will not|am unable to|am not able to|must decline to|have to decline to|do not feel comfortable"
-        r"|don't feel comfortable|refuse to|decline to|shouldn't|should not|am not (?:allowed|permitted) to) ?"
-        r"(?:help|assist|comply|provide|discuss|engage|fulfil|fulfill|support|participate|share|do that|do this|offer|give|create"
+        r"i (?:can't|cannot|can not|won't|will not|am unable to|am not able to|must decline to"
+        r"|have to decline to|do not feel comfortable"
+        r"|don't feel comfortable|refuse to|decline to|shouldn't|should not|am not (?:allowed"
+        r"|permitted) to) ?"
+        r"(?:help|assist|comply|provide|discuss|engage|fulfil|fulfill|support|participate|share|do that"
+        r"|do this|offer|give|create"
         r"|write|generate|produce|continue|answering|helping|assisting|providing|respond to that)\b",
-        r"(?:(?:i(?:'m| am) )?(?:sorry|afraid)[,.]? ?(?:but )?)?(?:i'm (?:unable|not able|not allowed|not permitted) to) "
+        r"(?:(?:i(?:'m| am) )?(?:sorry|afraid)[,.]? ?(?:but )?)?(?:i'm (?:unable|not able|not allowed"
+        r"|not permitted) to) "
         r"(?:help|assist|comply|provide|discuss|engage|fulfil|fulfill|support|share)\b",
         r"(?:as an? (?:[a-z]+ ){0,4}(?:ai|model|assistant|chatbot)(?: [a-z]+){0,4},? ?)"
-        r"i (?:(?:do not|don't) (?:have|possess|hold)|have no|lack) (?:any |personal |the ){0,3}(?:feelings|emotions|opinions|beliefs|preferences|experiences|consciousness)\b",
+        r"i (?:(?:do not|don't) (?:have|possess|hold)|have no|lack) (?:any |personal "
+        r"|the ){0,3}(?:feelings|emotions|opinions|beliefs|preferences|experiences|consciousness)\b",
         r"(?:i(?:'m| am) sorry[,.]? ?(?:but )?)?(?:this|that|your) (?:request|question|content|topic) "
         r"(?:violates|is against|goes against|is not something i can)\b",
         r"i (?:must |have to |would (?:rather|prefer to) )?(?:respectfully )?(?:decline|refuse)\b",
     ),
     "de": (
-        r"(?:(?:es )?tut mir leid|entschuldigung|leider)[,.]? ?(?:aber )?(?:ich kann|kann ich|da kann ich|dabei kann ich)(?: dir| ihnen)?"
+        r"(?:(?:es )?tut mir leid|entschuldigung|leider)[,.]? ?(?:aber )?(?:ich kann|kann ich|da kann ich"
+        r"|dabei kann ich)(?: dir| ihnen)?"
         r"(?: dabei| damit| hierbei)? (?:leider )?nicht (?:weiter)?(?:helfen|behilflich)\b",
-        r"(?:dabei|damit|hierbei|ich) (?:kann|darf|mochte|werde)(?: ich)?(?: dir| ihnen)?(?: dabei| damit| hierbei)? "
+        r"(?:dabei|damit|hierbei|ich) (?:kann|darf|mochte|werde)(?: ich)?(?: dir| ihnen)?(?: dabei| damit"
+        r"| hierbei)? "
         r"(?:leider )?nicht (?:(?:weiter)?helfen|behilflich sein|unterstutzen)\b",
     ),
     "fr": (
-        r"(?:(?:je suis )?desolee?[,.]? ?(?:mais )?)?je ne (?:peux|puis|suis pas en mesure de|veux) ?(?:pas )?"
+        r"(?:(?:je suis )?desolee?[,.]? ?(?:mais )?)?je ne (?:peux|puis|suis pas en mesure de"
+        r"|veux) ?(?:pas )?"
         r"(?:vous |t'|te |y )?(?:aider|assister|repondre a cette demande|fournir)\b",
     ),
     "es": (
-        r"(?:lo siento[,.]? ?(?:pero )?)?no (?:puedo|podre|debo) (?:ayudar(?:te|le)?|asistir(?:te|le)?|proporcionar|cumplir)(?!\w)",
+        r"(?:lo siento[,.]? ?(?:pero )?)?no (?:puedo|podre|debo) (?:ayudar(?:te|le)?|asistir(?:te|le)?"
+        r"|proporcionar|cumplir)(?!\w)",
     ),
     "pt": (
-        r"(?:(?:desculpe|sinto muito|lamento)[,.]? ?(?:mas )?)?(?:eu )?nao (?:posso|consigo) (?:te |lhe |o )?(?:ajudar|ajuda-lo|auxiliar|fornecer|ajudar com)(?!\w)",
+        r"(?:(?:desculpe|sinto muito|lamento)[,.]? ?(?:mas )?)?(?:eu )?nao (?:posso|consigo) (?:te |lhe "
+        r"|o )?(?:ajudar|ajuda-lo|auxiliar|fornecer|ajudar com)(?!\w)",
     ),
     "it": (
-        r"(?:mi (?:dis)?spiace[,.]? ?(?:ma )?)?non (?:posso|sono in grado di) (?:aiutar(?:ti|la|e)|assister(?:ti|la|e)|fornire)(?!\w)",
+        r"(?:mi (?:dis)?spiace[,.]? ?(?:ma )?)?non (?:posso|sono in grado di) (?:aiutar(?:ti|la|e)"
+        r"|assister(?:ti|la|e)|fornire)(?!\w)",
     ),
     "ru": (
-        r"(?:(?:извините|простите|к сожалению)[,.]? ?(?:но )?)?я не (?:могу|буду|в состоянии) (?:вам |тебе |с этим )*(?:помочь|помогать|предоставить|обсуждать)(?!\w)",
+        r"(?:(?:извините|простите|к сожалению)[,.]? ?(?:но )?)?я не (?:могу|буду|в состоянии) (?:вам "
+        r"|тебе |с этим )*(?:помочь|помогать|предоставить|обсуждать)(?!\w)",
     ),
     "zh": (
         r"(?:抱歉|对不起|很抱歉|對不起|不好意思)?[,，。 ]*我?(?:无法|不能|無法)(?:为您|为你|在这方面)?(?:提供|协助|帮助|帮|協助|幫助|满足)",
     ),
     "ja": (
-        r"(?:申し訳(?:ありません|ございません)(?:が)?|すみません(?:が)?|ごめんなさい)?[、,。 ]*(?:その(?:ご)?(?:要望|依頼|リクエスト|質問)には|それには|それについては)?"
+        r"(?:申し訳(?:ありません|ございません)(?:が)?|すみません(?:が)?|ごめんなさい)?[、,。 ]*(?:その(?:ご)?(?:要望|依頼|リクエスト|質問)には|それには"
+        r"|それについては)?"
         r"(?:お手伝い|お答え|協力|対応|お応え)(?:することは|は|が)?(?:できません|できかねます|いたしかねます)",
     ),
     "ko": (

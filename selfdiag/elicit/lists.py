@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from selfdiag.battery.items import Probe
 from selfdiag.elicit.kinds import close, show_number
-from selfdiag.elicit.phrases import CONJUNCTIONS
 from selfdiag.elicit.numbers import plain_arithmetic, read_number
+from selfdiag.elicit.phrases import CONJUNCTIONS
 from selfdiag.elicit.reading import Reading
 from selfdiag.elicit.textforms import MAX_FOLDED, clean_text, fold_text, unwrap, without_lead
 from selfdiag.elicit.verdict import Verdict
@@ -114,9 +114,7 @@ def _equal(given: list[Element], expected: list[Element], probe: Probe, *, order
 
 
 def _shown(elements: list[Element]) -> str:
-    return ", ".join(
-        show_number(element) if isinstance(element, Fraction) else element for element in elements
-    )
+    return ", ".join(show_number(element) if isinstance(element, Fraction) else element for element in elements)
 
 
 def grade_list(probe: Probe, reading: Reading) -> Verdict:
@@ -135,10 +133,6 @@ def grade_list(probe: Probe, reading: Reading) -> Verdict:
     for name, elements in given:
         for key in keys:
             if _equal(elements, key, probe, ordered=ordered):
-                rule = (
-                    f"{probe.kind} divided by {name}"
-                    if name != "one element"
-                    else f"{probe.kind} of one element"
-                )
+                rule = f"{probe.kind} divided by {name}" if name != "one element" else f"{probe.kind} of one element"
                 return Verdict(right=True, rule=rule, expected=_shown(keys[0]), given=_shown(elements))
     return Verdict(right=False, rule=probe.kind, expected=_shown(keys[0]), given=_shown(given[0][1]))

@@ -60,9 +60,7 @@ SMALL_FRACTIONS: dict[str, Fraction] = {
     **dict.fromkeys(
         ("third", "a third", "one third", "one-third", "ein drittel", "un tiers", "un tercio"), Fraction(1, 3)
     ),
-    **dict.fromkeys(
-        ("two thirds", "two-thirds", "zwei drittel", "deux tiers", "dos tercios"), Fraction(2, 3)
-    ),
+    **dict.fromkeys(("two thirds", "two-thirds", "zwei drittel", "deux tiers", "dos tercios"), Fraction(2, 3)),
     **dict.fromkeys(
         (
             "quarter",

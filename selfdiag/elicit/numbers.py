@@ -181,9 +181,7 @@ def _numeral(text: str) -> Numeral | None:
     signed = re.match(r"-\s?(?=\()", text)
     if signed:
         inner = _numeral(text[signed.end() :])
-        return (
-            msgspec.structs.replace(inner, value=-inner.value) if inner and inner.rule == "fraction" else None
-        )
+        return msgspec.structs.replace(inner, value=-inner.value) if inner and inner.rule == "fraction" else None
     match = _NUMERAL.match(text)
     if match is None:
         return None
@@ -207,9 +205,7 @@ def _with_rest(value: Fraction, rest: str, rule: str, ambiguous: bool) -> Numera
             rest = rest[len(sign) :].strip()
             break
     rest = re.sub(r"^[$€£¥]", "", rest).strip()
-    return Numeral(
-        value=value, rest=rest, percent=percent, rule="percent" if percent else rule, ambiguous=ambiguous
-    )
+    return Numeral(value=value, rest=rest, percent=percent, rule="percent" if percent else rule, ambiguous=ambiguous)
 
 
 def _spoken(text: str) -> Numeral | None:
@@ -227,9 +223,7 @@ def _spoken(text: str) -> Numeral | None:
             continue
         value = _spoken_value(phrase, text2num)
         if value is not None:
-            return Numeral(
-                value=-value if negative else value, rest=" ".join(words[length:]), rule="number word"
-            )
+            return Numeral(value=-value if negative else value, rest=" ".join(words[length:]), rule="number word")
     return None
 
 

@@ -214,9 +214,7 @@ _CONFIDENCE_LINE = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_TAG = re.compile(r"<answer>\s{0,20}(?P<value>[^<]{1,2000}?)\s{0,20}</answer>", re.IGNORECASE)
-_CONFIDENCE_TAG = re.compile(
-    r"<confidence>\s{0,20}(?P<value>[^<]{1,60}?)\s{0,20}</confidence>", re.IGNORECASE
-)
+_CONFIDENCE_TAG = re.compile(r"<confidence>\s{0,20}(?P<value>[^<]{1,60}?)\s{0,20}</confidence>", re.IGNORECASE)
 MAX_SALVAGED = 20_000
 """Lines such as "Answer: X" are looked for in so many last characters."""
 
@@ -237,9 +235,7 @@ def _salvage(text: str) -> _Content | None:
             answer, flags = _answer_text(short[:MAX_REFUSAL_START])
             return _Content(answer=answer, has_answer=True, flags=flags)
         return None
-    stated = [
-        match["value"].rstrip(".") for p in (_CONFIDENCE_TAG, _CONFIDENCE_LINE) for match in p.finditer(plain)
-    ]
+    stated = [match["value"].rstrip(".") for p in (_CONFIDENCE_TAG, _CONFIDENCE_LINE) for match in p.finditer(plain)]
     answer, flags = _answer_text(answers[-1])
     confidence, confidence_flags = read_confidence(stated[-1]) if stated else (None, ())
     if len({fold_text(answer) for answer in answers}) > 1:
@@ -274,9 +270,7 @@ def read_reply(raw: str, cut: bool = False) -> Reading:
     parts = set_reasoning_aside(text)
     reasoning = clean_text(parts.reasoning)[0]
     if parts.unclosed:
-        return Reading(
-            flags=_unique(("unclosed_reasoning",), size_flags), truncated=True, reasoning=reasoning
-        )
+        return Reading(flags=_unique(("unclosed_reasoning",), size_flags), truncated=True, reasoning=reasoning)
     if not without_template_tokens(parts.content).strip():
         return Reading(flags=_unique(("empty",), size_flags), truncated=cut, reasoning=reasoning)
     return _read_content(parts.content, cut, size_flags, reasoning)

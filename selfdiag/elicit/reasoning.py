@@ -34,9 +34,7 @@ _CLOSE = (
     r"|unused95>|channel\|>)|(?<=\[)/THINK(?:ING)?\]|(?<=◁)/think▷"
 )
 _TAG = re.compile(rf"[<\[◁](?=[/|a-zA-Z])(?:(?P<open>{_OPEN})|(?P<close>{_CLOSE}))", re.IGNORECASE)
-_CHANNEL = re.compile(
-    r"<\|channel\|>\s{0,4}(\w{0,20})[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>|\Z)"
-)
+_CHANNEL = re.compile(r"<\|channel\|>\s{0,4}(\w{0,20})[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>|\Z)")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _TEMPLATE = re.compile(
     r"[<\[](?=[/|a-zA-Z｜])(?:(?<=<)(?:"

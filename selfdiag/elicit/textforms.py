@@ -10,9 +10,7 @@ from selfdiag.elicit.phrases import ARTICLES, HEDGES, LEADS
 MAX_FOLDED = 2_000
 """Only so many characters of an answer are compared; a short answer is far below."""
 
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]{0,64}[ -/]{0,16}[@-~]|\x1b\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|\x1b[ -/]?[0-~]?"
-)
+_ESCAPES = re.compile(r"\x1b\[[0-?]{0,64}[ -/]{0,16}[@-~]|\x1b\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|\x1b[ -/]?[0-~]?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Zero-width space, word joiner, byte order mark, soft hyphen, and the marks that turn the writing direction.
 _INVISIBLE = re.compile("[\u200b\u2060-\u2064\ufeff\u00ad\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
@@ -129,9 +127,7 @@ def without_lead(text: str) -> str:
     return current
 
 
-_LETTERS = str.maketrans(
-    {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
-)
+_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"})
 _SENTENCE_MARKS = frozenset(".,;:!?\"'`()[]{}«»‹›“”„‘’‚…¿¡、。・「」『』,")
 _DASHES = frozenset("-‐‑‒–—―−")
 _APOSTROPHES = frozenset("'’‘`´ʼ")

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from selfdiag.measure.counts import Counts, Floats, Ints, dot, ratio, remembered
+from selfdiag.measure.counts import Counts, Floats, Ints, dot, equal_mass_bins, ratio, remembered
 
 BINS = 10
 """Equal-width bins of the expected calibration error."""
@@ -69,8 +69,8 @@ def equal_width_bins(levels: Floats, closed: Closed = "left") -> Ints:
     """Return the bin, 0 to 9, of each stated fraction.
 
     Left-closed bins are [0, .1) to [.9, 1], which is ``min(confidence // 10, 9)`` for integer confidences;
-    right-closed ones are [0, .1] to (.9, 1]. The tenfold is rounded to nine decimals first, because .7 * 10
-    is not 7 in binary.
+    right-closed ones are [0, .1] to (.9, 1]. The tenfold is rounded to nine decimals first, so that a
+    fraction such as .1 + .2 does not miss its edge by a binary rounding error.
     """
     tenfold = np.round(levels * BINS, 9)
     index = np.floor(tenfold) if closed == "left" else np.ceil(tenfold) - 1
@@ -111,7 +111,7 @@ def ece_equal_mass(counts: Counts, bins: int = BINS) -> Floats:
     value can make a bin large and leave its neighbours empty (Nixon et al. 2019, with ties).
     """
     sets = counts.n.size
-    index = _equal_mass_bins(counts.total.reshape(sets, counts.levels.size), bins)
+    index = equal_mass_bins(counts.total.reshape(sets, counts.levels.size), bins)
     cell = index + bins * np.arange(sets)[:, None]
     per_bin = np.bincount(cell.reshape(-1), weights=counts.excess.reshape(-1), minlength=bins * sets)
     off = np.abs(per_bin.reshape(-1, bins)).sum(axis=-1)
@@ -138,7 +138,7 @@ def _sweep(levels: Floats, right: Ints, total: Ints) -> float:
     excess = total * levels - right
     best = abs(float(excess.sum()))
     for bins in range(2, n + 1):
-        starts = np.flatnonzero(np.diff(_equal_mass_bins(total, bins), prepend=-1))
+        starts = np.flatnonzero(np.diff(equal_mass_bins(total, bins), prepend=-1))
         share = np.add.reduceat(right, starts) / np.add.reduceat(total, starts)
         if (np.diff(share) < 0).any():
             break
@@ -146,14 +146,6 @@ def _sweep(levels: Floats, right: Ints, total: Ints) -> float:
         if starts.size == total.size:
             break
     return best / n
-
-
-def _equal_mass_bins(total: Ints, bins: int) -> Ints:
-    """Return the bin of each level's middle rank; doubled ranks keep the arithmetic in integers."""
-    through = total.cumsum(axis=-1)
-    twice_middle = 2 * through - total
-    n = np.maximum(through[..., -1:], 1)
-    return np.asarray(np.minimum(bins * twice_middle // (2 * n), bins - 1), dtype=np.int64)
 
 
 def _bin_starts(counts: Counts, closed: Closed) -> Ints:

@@ -26,9 +26,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
 
 
-def paired_contrast(
-    first: Tally, second: Tally, measure: Measure, *, draws: int = DRAWS, seed: int = SEED
-) -> Contrast:
+def paired_contrast(first: Tally, second: Tally, measure: Measure, *, draws: int = DRAWS, seed: int = SEED) -> Contrast:
     """Compare a measure between two arms by a bootstrap that draws the same items in both.
 
     ``first`` and ``second`` have one entry per item on their leading axis, the same items in the same order.

@@ -88,6 +88,29 @@ class Counts:
         used = self.total.any(axis=tuple(range(self.right.ndim - 1)))
         return Counts(self.levels[used], self.right[..., used], self.wrong[..., used])
 
+    def merged(self, groups: int) -> Counts:
+        """Return the table with neighbouring levels added up into at most ``groups`` of about equal size.
+
+        The level of a group is the mean confidence in it, so sums over all answers stay as they are.
+        """
+        used = self.occupied()
+        total = used.total.sum(axis=tuple(range(used.right.ndim - 1)))
+        starts = np.flatnonzero(np.diff(equal_mass_bins(total, groups), prepend=-1))
+        levels = np.add.reduceat(total * used.levels, starts) / np.add.reduceat(total, starts)
+        right, wrong = (np.add.reduceat(table, starts, axis=-1) for table in (used.right, used.wrong))
+        return Counts(levels, right, wrong)
+
+
+def equal_mass_bins(total: Ints, bins: int) -> Ints:
+    """Return the bin, 0 to ``bins`` - 1, of the middle rank of each level, so that bins hold about equally many.
+
+    ``total`` has shape (..., k), the answers at each level in order of confidence.
+    """
+    # Doubled ranks keep the arithmetic in integers.
+    twice_middle = 2 * total.cumsum(axis=-1) - total
+    n = np.maximum(total.sum(axis=-1, keepdims=True), 1)
+    return np.asarray(np.minimum(bins * twice_middle // (2 * n), bins - 1), dtype=np.int64)
+
 
 def tabulate(p: ArrayLike, correct: ArrayLike) -> Counts:
     """Count right and wrong answers by stated confidence.

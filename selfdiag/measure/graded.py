@@ -9,7 +9,7 @@ from functools import partial
 from selfdiag.measure import calibration, confidence, counts, discrimination, recalibration, selective
 from selfdiag.measure.counts import Counts, Floats
 from selfdiag.measure.estimate import Estimate, estimate, join_notes
-from selfdiag.measure.reliability import calibrated_draws, null_band
+from selfdiag.measure.reliability import NULL_DRAWS, calibrated_draws, null_band
 from selfdiag.measure.sample import Measure, Sample
 from selfdiag.measure.tally import Tally
 
@@ -18,6 +18,8 @@ FEW = 10
 
 VERY_FEW = 5
 """With fewer right or fewer wrong answers than this an AUROC has no interval."""
+
+TOO_MANY_VALUES = "no interval: too many distinct values to resample by value"
 
 REFITTED = "no interval: it would need a refit in every draw (full intervals)"
 
@@ -92,6 +94,17 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str,
         value = sample.value(_answered(measure))
         return estimate(value, n=n, note=join_notes(note, REFITTED) if math.isfinite(value) else missing)
 
+    calibrated = calibrated_draws(answered.occupied(), _null_draws(answered), seed)
+
+    def null(measure: _OfCounts) -> str:
+        band = null_band(calibrated, measure)
+        return f"under perfect calibration {band.mean:.3f} on average, 95 % below {band.upper:.3f}" if band else ""
+
+    def by_value(measure: _OfCounts, note: str = "") -> Estimate:
+        if not sample.merged:
+            return bootstrap(measure, note)
+        return estimate(sample.value(_answered(measure)), n=n, note=join_notes(note, TOO_MANY_VALUES))
+
     unstated = int(tally.graded) - n
     left_out = f"{unstated} graded without a confidence left out" if unstated else ""
     metrics = {
@@ -102,12 +115,20 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str,
         ),
         "brier": bootstrap(calibration.brier, left_out),
         "brier_skill": bootstrap(calibration.brier_skill),
-        **_banded(sample, seed, n, undefined),
-        "resolution": bootstrap(calibration.resolution),
+        "reliability": by_value(
+            calibration.reliability, join_notes("by distinct value", null(calibration.reliability))
+        ),
+        "resolution": by_value(calibration.resolution),
         "uncertainty": bootstrap(calibration.uncertainty),
         "corp_miscalibration": fitted(recalibration.corp_miscalibration, undefined),
         "corp_discrimination": fitted(recalibration.corp_discrimination, undefined),
         "gap": bootstrap(calibration.gap),
+        "ece": bootstrap(calibration.ece, join_notes("10 equal-width bins", null(calibration.ece))),
+        "mce": bootstrap(
+            calibration.mce,
+            join_notes(f"equal-width bins of {calibration.MIN_BIN} or more", null(calibration.mce)),
+            f"not defined: no bin holds {calibration.MIN_BIN} answers" if n else undefined,
+        ),
         "ece_equal_mass": bootstrap(calibration.ece_equal_mass),
         "ece_sweep": fitted(calibration.ece_sweep, undefined),
         "smooth_ece": fitted(recalibration.smooth_ece, undefined),
@@ -119,28 +140,6 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str,
         **_profile(sample, undefined),
     }
     return {name: metrics[name] for name in GRADED_METRICS}
-
-
-def _banded(sample: Sample, seed: int, n: int, undefined: str) -> dict[str, Estimate]:
-    """Return the measures that noise alone makes positive, with what perfect calibration would show."""
-    no_bin = f"not defined: no bin holds {calibration.MIN_BIN} answers" if n else undefined
-    measures: tuple[tuple[str, _OfCounts, str, str], ...] = (
-        ("reliability", calibration.reliability, undefined, "by distinct value"),
-        ("ece", calibration.ece, undefined, "10 equal-width bins"),
-        ("mce", calibration.mce, no_bin, f"equal-width bins of {calibration.MIN_BIN} or more"),
-    )
-    calibrated = calibrated_draws(sample.point.answered.occupied(), seed=seed)
-    result = {}
-    for name, measure, missing, how in measures:
-        band = null_band(calibrated, measure)
-        null = (
-            f"under perfect calibration {band.mean:.3f} on average, 95 % below {band.upper:.3f}"
-            if band
-            else ""
-        )
-        note = join_notes(how, null)
-        result[name] = sample.bootstrap(_answered(measure), n, undefined=missing, note=note)
-    return result
 
 
 def _spiegelhalter(answered: Counts) -> Estimate:
@@ -155,25 +154,19 @@ def _spiegelhalter(answered: Counts) -> Estimate:
     return estimate(z, n=n, method="Spiegelhalter", note=join_notes(p, "a test statistic, no interval", note))
 
 
-def _recalibration(
-    fitted: Callable[[_OfCounts, str, str], Estimate], answered: Counts
-) -> dict[str, Estimate]:
+def _recalibration(fitted: Callable[[_OfCounts, str, str], Estimate], answered: Counts) -> dict[str, Estimate]:
     missing = why_undefined(answered)
     if answered.hits and answered.misses:
         constant = confidence.distinct_values(answered) == 1
         missing = (
-            "not defined: confidence constant"
-            if constant
-            else "not defined: confidence separates right from wrong"
+            "not defined: confidence constant" if constant else "not defined: confidence separates right from wrong"
         )
     clipped = "logit of p clipped to [.005, .995]"
     at_one = float(recalibration.intercept_at_slope_one(answered))
     held = f"{at_one:.4f} at slope 1" if math.isfinite(at_one) else ""
     return {
         "calibration_slope": fitted(recalibration.calibration_slope, missing, clipped),
-        "calibration_intercept": fitted(
-            recalibration.calibration_intercept, missing, join_notes(clipped, held)
-        ),
+        "calibration_intercept": fitted(recalibration.calibration_intercept, missing, join_notes(clipped, held)),
     }
 
 
@@ -244,25 +237,22 @@ def _profile(sample: Sample, undefined: str) -> dict[str, Estimate]:
     answered = sample.point.answered
     n = int(answered.n)
     share = float(confidence.modal_share(answered))
-    echo = (
-        "echo: the number does not vary, the tier describes the number"
-        if share >= confidence.ECHO_FROM
-        else ""
-    )
+    echo = "echo: the number does not vary, the tier describes the number" if share >= confidence.ECHO_FROM else ""
     low, high = (float(confidence.confidence_quantile(answered, q)) for q in (0.25, 0.75))
     spread = f"quartiles {low:g} and {high:g}, {float(confidence.sure_share(answered)):.0%} at 80 or more"
     distinct = int(confidence.distinct_values(answered))
     return {
-        "modal_share": sample.proportion(
-            _answered(confidence.modal_share), n, undefined=undefined, note=echo
-        ),
-        "distinct_values": estimate(
-            distinct if n else None, n=n, note="a count, no interval" if n else undefined
-        ),
+        "modal_share": sample.proportion(_answered(confidence.modal_share), n, undefined=undefined, note=echo),
+        "distinct_values": estimate(distinct if n else None, n=n, note="a count, no interval" if n else undefined),
         "median_confidence": sample.bootstrap(
             _answered(confidence.median_confidence), n, undefined=undefined, note=spread
         ),
     }
+
+
+def _null_draws(answered: Counts) -> int:
+    """Return fewer draws than usual where a draw has very many levels."""
+    return max(100, min(NULL_DRAWS, 1_000_000 // max(answered.levels.size, 1)))
 
 
 def _answered(measure: _OfCounts) -> Measure:

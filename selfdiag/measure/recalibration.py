@@ -72,8 +72,7 @@ def two_sided_p(z: float) -> float:
 def contradicted(counts: Counts) -> Ints:
     """Return how many answers stated 0 and were right or stated 1 and were wrong, shape (...)."""
     return np.asarray(
-        counts.right[..., counts.levels == 0].sum(axis=-1)
-        + counts.wrong[..., counts.levels == 1].sum(axis=-1)
+        counts.right[..., counts.levels == 0].sum(axis=-1) + counts.wrong[..., counts.levels == 1].sum(axis=-1)
     )
 
 

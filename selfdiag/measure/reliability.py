@@ -60,9 +60,7 @@ class ReliabilityBin(msgspec.Struct, frozen=True, kw_only=True):
     band: tuple[float, float]
 
 
-def reliability_diagram(
-    counts: Counts, closed: Closed = "left", seed: int = SEED
-) -> tuple[ReliabilityBin, ...]:
+def reliability_diagram(counts: Counts, closed: Closed = "left", seed: int = SEED) -> tuple[ReliabilityBin, ...]:
     """Return the occupied equal-width bins of one table, in order of confidence."""
     bins = equal_width_bins(counts.levels, closed)
     calibrated = calibrated_draws(counts, seed=seed)

@@ -101,9 +101,7 @@ def clustered_draws(cells: Ints, draws: int, rng: np.random.Generator) -> Ints:
 def resample_counts(counts: Counts, draws: int = DRAWS, seed: int = SEED) -> Counts:
     """Bootstrap one table of counts, one row per item; the result has shape (draws, k)."""
     k = counts.levels.size
-    drawn = multinomial_draws(
-        np.concatenate([counts.right, counts.wrong]), draws, np.random.default_rng(seed)
-    )
+    drawn = multinomial_draws(np.concatenate([counts.right, counts.wrong]), draws, np.random.default_rng(seed))
     return Counts(counts.levels, drawn[:, :k], drawn[:, k:])
 
 

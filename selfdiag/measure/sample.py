@@ -25,6 +25,9 @@ from selfdiag.measure.tally import Tally, leave_one_out, resample
 Kind = Literal["probes", "traps"]
 IntervalKind = Literal["percentile", "bca"]
 Measure = Callable[[Tally], Floats]
+MOST_LEVELS = 256
+"""With more distinct confidences than this the draws merge neighbours; the values themselves do not."""
+
 Value = TypeVar("Value", bound=np.generic)
 
 
@@ -33,6 +36,7 @@ class Sample:
 
     ``point`` is the run. ``items``, the run with one entry per item, is needed when items have several rows:
     they are then resampled whole, and Wilson and DeLong intervals give way to the bootstrap (``clustered``).
+    ``merged`` tells that the draws merge neighbouring confidences because there are too many.
     """
 
     def __init__(
@@ -47,10 +51,17 @@ class Sample:
         self.point = tally
         self.clustered = items is not None
         self._items = items
-        self._stacked = resample(tally, items, draws=draws, seed=seed, point_first=True)
         self._interval = interval
+        self._resampled = tally
         self._left_out: tuple[Tally, Jackknife] | None = None
         self._how = f"{draws} draws of {'items' if self.clustered else 'rows'}, seed {seed}"
+        self.merged = tally.answered.levels.size > MOST_LEVELS
+        if self.merged:
+            # A column per distinct value and a row per draw would not fit into memory.
+            self._resampled = tally.merged(MOST_LEVELS)
+            self._items = items.merged(MOST_LEVELS) if items is not None else None
+            self._how += f", {MOST_LEVELS} groups of neighbouring confidences"
+        self._stacked = resample(self._resampled, self._items, draws=draws, seed=seed, point_first=True)
 
     def draws(self, measure: Callable[[Tally], NDArray[Value]]) -> NDArray[Value]:
         """Return a measure on each draw, shape (draws,)."""
@@ -63,7 +74,8 @@ class Sample:
     def interval(self, measure: Measure) -> tuple[float, Interval]:
         """Return the measure on the run and its bootstrap interval."""
         values = np.asarray(measure(self._stacked), dtype=np.float64)
-        point, draws = float(values[0]), values[1:]
+        point = self.value(measure) if self.merged else float(values[0])
+        draws = values[1:]
         if not math.isfinite(point):
             return point, Interval(ci=None, method="")
         made = self._bca(point, draws, measure) if self._interval == "bca" else percentile_interval(draws)
@@ -78,11 +90,13 @@ class Sample:
         point, made = self.interval(measure)
         if not math.isfinite(point):
             return estimate(None, n=n, note=undefined)
-        return estimate(point, made.ci, n=n, method=made.method, note=join_notes(note, made.note))
+        outside = ""
+        if made.ci is not None and not made.ci[0] <= point <= made.ci[1]:
+            side = "above" if point < made.ci[0] else "below"
+            outside = f"resampling noise moves this measure: its interval lies {side} the value"
+        return estimate(point, made.ci, n=n, method=made.method, note=join_notes(note, made.note, outside))
 
-    def proportion(
-        self, measure: Measure, n: int, *, undefined: str, note: str = "", of: Kind = "probes"
-    ) -> Estimate:
+    def proportion(self, measure: Measure, n: int, *, undefined: str, note: str = "", of: Kind = "probes") -> Estimate:
         """Return a share of ``n`` rows with Wilson's interval, or with the bootstrap's when rows cluster.
 
         A bootstrap interval without width, as for 10 right of 10, is replaced by Wilson's over the items.
@@ -94,9 +108,7 @@ class Sample:
             return estimate(None, n=n, note=undefined)
         return estimate(point, wilson(round(point * n), n), n=n, method="Wilson", note=note)
 
-    def share(
-        self, measure: Measure, n: int, *, undefined: str, note: str = "", of: Kind = "probes"
-    ) -> Estimate:
+    def share(self, measure: Measure, n: int, *, undefined: str, note: str = "", of: Kind = "probes") -> Estimate:
         """Return a share of ``n`` rows that is bootstrapped even when rows do not cluster.
 
         A bootstrap interval without width is replaced by Wilson's, over the items when rows cluster.
@@ -117,7 +129,7 @@ class Sample:
 
     def _bca(self, point: float, draws: Floats, measure: Measure) -> Interval:
         if self._left_out is None:
-            tally, alike, stratum = leave_one_out(self.point, self._items)
+            tally, alike, stratum = leave_one_out(self._resampled, self._items)
             self._left_out = tally, Jackknife(values=np.empty(0), multiplicity=alike, stratum=stratum)
         tally, units = self._left_out
         values = np.asarray(measure(tally), dtype=np.float64)

@@ -101,9 +101,7 @@ def _abstention_metrics(sample: Sample) -> dict[str, Estimate]:
     if mixed.value is not None and math.isfinite(precision):
         mixed = msgspec.structs.replace(mixed, note=join_notes(f"precision {precision:.3f}", mixed.note))
     return {
-        "trap_abstention": sample.proportion(
-            abstention.trap_abstention, traps, undefined=no_traps, of="traps"
-        ),
+        "trap_abstention": sample.proportion(abstention.trap_abstention, traps, undefined=no_traps, of="traps"),
         "trap_abstention_token_only": sample.proportion(
             abstention.trap_abstention_token_only, traps, undefined=no_traps, of="traps"
         ),
@@ -154,6 +152,4 @@ def _composite(sample: Sample, rules: TierRules) -> Composite:
     }
     if math.isnan(value):
         return Composite(value=None, ci=None, parts=shown, note=why_undefined(sample.point.answered))
-    return Composite(
-        value=value, ci=made.ci, parts=shown, note=join_notes("" if traps else "without traps", made.note)
-    )
+    return Composite(value=value, ci=made.ci, parts=shown, note=join_notes("" if traps else "without traps", made.note))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -132,6 +132,10 @@ class Tally:
             trap_errors=self.trap_errors,
         )
 
+    def merged(self, groups: int) -> Tally:
+        """Return the tally with neighbouring confidences of answered probes merged, see ``Counts.merged``."""
+        return replace(self, answered=self.answered.merged(groups))
+
     def summed(self) -> Tally:
         """Return the sum over the first leading axis, for instance over items."""
         return self.with_cells(self.probe_cells().sum(axis=0), self.trap_cells().sum(axis=0))
@@ -207,8 +211,7 @@ def resample(
     else:
         tally = items.summed()
         probes, traps = (
-            clustered_draws(cells[cells.any(axis=1)], draws, rng)
-            for cells in (items.probe_cells(), items.trap_cells())
+            clustered_draws(cells[cells.any(axis=1)], draws, rng) for cells in (items.probe_cells(), items.trap_cells())
         )
     if point_first:
         probes = np.concatenate([tally.probe_cells()[None], probes])
@@ -225,9 +228,7 @@ def leave_one_out(tally: Tally, items: Tally | None = None) -> tuple[Tally, Ints
     whole = tally if items is None else items.summed()
     probe_units, probe_alike = _units(whole.probe_cells(), None if items is None else items.probe_cells())
     trap_units, trap_alike = _units(whole.trap_cells(), None if items is None else items.trap_cells())
-    probes = np.concatenate(
-        [whole.probe_cells() - probe_units, _repeat(whole.probe_cells(), len(trap_units))]
-    )
+    probes = np.concatenate([whole.probe_cells() - probe_units, _repeat(whole.probe_cells(), len(trap_units))])
     traps = np.concatenate([_repeat(whole.trap_cells(), len(probe_units)), whole.trap_cells() - trap_units])
     stratum = np.repeat([0, 1], [len(probe_units), len(trap_units)])
     return whole.with_cells(probes, traps), np.concatenate([probe_alike, trap_alike]), stratum

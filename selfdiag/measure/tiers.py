@@ -38,9 +38,7 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
     gap_zero: float = 0.50
     discrimination_full: float = 0.30
     trap_full: float = 1.0
-    cuts: Mapping[str, float] = msgspec.field(
-        default_factory=lambda: {"A": 75.0, "B": 60.0, "C": 45.0, "D": 30.0}
-    )
+    cuts: Mapping[str, float] = msgspec.field(default_factory=lambda: {"A": 75.0, "B": 60.0, "C": 45.0, "D": 30.0})
     a_gap: float = 0.10
     min_answered: int = 20
     min_usable: float = 0.50

@@ -25,9 +25,7 @@ class ProviderError(Exception):
     ``retry_after`` is the wait in seconds that the server asked for. ``attempts`` is how many there were.
     """
 
-    def __init__(
-        self, kind: ErrorKind, message: str, *, retry: bool = False, retry_after: float | None = None
-    ) -> None:
+    def __init__(self, kind: ErrorKind, message: str, *, retry: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retry = retry
@@ -128,7 +126,9 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 class ProviderFactory(Protocol):
     """What an entry point of the group ``selfdiag.providers`` names."""
 
-    def __call__(self, name: str, options: ProviderOptions) -> Provider: ...
+    def __call__(self, name: str, options: ProviderOptions) -> Provider:
+        """Return the provider for the name after the colon; nothing is connected yet."""
+        ...
 
 
 def clipped(text: str) -> str:

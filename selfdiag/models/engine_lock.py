@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -49,10 +50,8 @@ class EngineLock:
                     f"the engine's lock {self._lock.lock_file} cannot be used ({error.strerror}): "
                     "remove that file, or set TMPDIR to a folder of yours"
                 ) from None
-        try:
+        with suppress(OSError):  # only those who wait would have read it
             self._holder.write_text(json.dumps({"pid": os.getpid(), "purpose": purpose}), encoding="utf-8")
-        except OSError:
-            pass  # only those who wait would have read it
 
     def release(self) -> None:
         """Let the next one in."""

@@ -44,6 +44,7 @@ def _load(settings: dict[str, Any]) -> Any:
     params.n_parallel = settings["slots"]
     params.n_ctx = settings["context"] * settings["slots"]
     params.cache_ram_mib = 0
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
     params.ui = False
     return xllamacpp.Server(params)
 

@@ -10,6 +10,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -23,6 +24,9 @@ from selfdiag.safety import SelfdiagError, one_line
 
 SLOTS = 1
 """More slots gain little on few cores and change greedy replies."""
+THREADS = max((os.cpu_count() or 2) - 1, 1)
+"""One core is left to everything else: the engine's threads spin while they wait for each other, so that one
+thread pushed off its core stalls them all (2 threads on 2 busy cores: 6 tokens/s; 1 thread: 30)."""
 LOAD_TIMEOUT = 600.0
 STOP_SECONDS = 2.0
 INSTALL = 'python -m pip install "selfdiag[embedded]"'
@@ -47,12 +51,13 @@ class LlamaCpp:
 
     async def __aenter__(self) -> LlamaCpp:
         say = self._options.waiting or (lambda _: None)
-        path = self._path or await asyncio.to_thread(weights.obtain, say)
+        path = self._path if self._path is not None else await asyncio.to_thread(weights.obtain, say)
         await self._lock.acquire(f"selfdiag with {self._info.name}", self._options.waiting)
         try:
             digest = asyncio.create_task(asyncio.to_thread(weights.sha256, path))
             address, key = await self._start(path)
-            self._info = msgspec.structs.replace(self._info, digest=f"sha256:{await digest}")
+            details = {**self._info.details, "threads": str(THREADS), "slots": str(SLOTS)}
+            self._info = msgspec.structs.replace(self._info, digest=f"sha256:{await digest}", details=details)
             self._server = OpenAICompatible(self._info, f"{address}/v1", key, self._options.timeout)
             await self._server.__aenter__()
         except BaseException:
@@ -88,7 +93,7 @@ class LlamaCpp:
         self._log = Path(log)
         with os.fdopen(handle, "wb") as stderr:
             # its own session: Ctrl-C must reach the parent alone, which then ends the engine in order
-            self._process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own module; starting takes a millisecond
+            self._process = subprocess.Popen(  # noqa: ASYNC220 - starting takes a millisecond
                 [sys.executable, "-P", "-m", "selfdiag.models.engine_process"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -101,15 +106,14 @@ class LlamaCpp:
             "alias": self._info.name,
             "key": key,
             "slots": SLOTS,
+            "threads": THREADS,
             "context": self._options.num_ctx,
         }
         assert self._process.stdin is not None  # noqa: S101
         assert self._process.stdout is not None  # noqa: S101
-        try:
+        with suppress(BrokenPipeError):  # it ended at once; the missing answer below says so
             self._process.stdin.write(json.dumps(settings).encode() + b"\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it ended at once; the missing answer below says so
         try:
             line = await asyncio.wait_for(asyncio.to_thread(self._process.stdout.readline), LOAD_TIMEOUT)
         except TimeoutError:
@@ -128,10 +132,8 @@ class LlamaCpp:
         if process is not None:
             assert process.stdin is not None  # noqa: S101
             assert process.stdout is not None  # noqa: S101
-            try:
+            with suppress(OSError):  # it has ended already
                 process.stdin.close()  # the engine ends when its input does
-            except OSError:
-                pass  # it has ended already
             try:
                 await asyncio.to_thread(process.wait, STOP_SECONDS)
             except subprocess.TimeoutExpired:

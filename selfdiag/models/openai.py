@@ -237,9 +237,7 @@ def _document(status: int, body: bytes) -> Any:
         if status != 200:
             return None
         shown = one_line(_without_tags(body.decode("utf-8", "replace")[:2000]), 120)
-        raise ProviderError(
-            "provider", f"the server's reply is not JSON: {shown or '(empty)'}", retry=True
-        ) from None
+        raise ProviderError("provider", f"the server's reply is not JSON: {shown or '(empty)'}", retry=True) from None
 
 
 def _refused(status: int, headers: httpx.Headers, document: Any, body: bytes, url: str) -> ProviderError:

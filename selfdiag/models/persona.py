@@ -79,9 +79,7 @@ CHARACTERS: dict[str, Character] = {
     "blind": Character(levels=(95,), chance=lambda _: 0.4, trap_rate=0.0, trap_levels=(95,)),
     "abstainer": Character(levels=(60, 80), chance=lambda _: 0.7, trap_rate=1.0, abstains=0.9),
     "refuser": Character(levels=(60, 80), chance=lambda _: 0.6, trap_rate=0.1, refuses=0.7),
-    "suggestible": Character(
-        levels=(40, 50, 60, 70), chance=lambda _: 0.5, trap_rate=0.5, follows_claims=True
-    ),
+    "suggestible": Character(levels=(40, 50, 60, 70), chance=lambda _: 0.5, trap_rate=0.5, follows_claims=True),
     "pinned": Character(levels=(100,), chance=lambda _: 0.5, trap_rate=0.2, trap_levels=(100,)),
     "malformed": _CALIBRATED,
     "hostile": _CALIBRATED,
@@ -109,9 +107,7 @@ class Persona:
         self._character = CHARACTERS[name]
         self._order = SeededOrder("persona", name, seed)
         self._fates = _fates(self._character, battery, self._order)
-        self._by_question = {
-            question.strip(): item for item in battery.items() for question in item.questions
-        }
+        self._by_question = {question.strip(): item for item in battery.items() for question in item.questions}
         self._failed_once: set[str] = set()
         self.concurrency = 8 if self._character.delay else 1
 
@@ -186,9 +182,7 @@ def _fates(character: Character, battery: Battery, order: SeededOrder) -> dict[s
         else:
             answering.append(probe)
     count = len(answering)
-    levels = sorted(
-        character.levels[index * len(character.levels) // max(count, 1)] for index in range(count)
-    )
+    levels = sorted(character.levels[index * len(character.levels) // max(count, 1)] for index in range(count))
     right = _systematic([character.chance(level) for level in levels])
     for probe, level, is_right in zip(answering, levels, right, strict=True):
         answer = probe.answer if is_right else _wrong(probe)
@@ -264,9 +258,7 @@ def _hostile(text: str, fate: Fate, form: int) -> str:
     escapes = "\x1b[2J\x1b]0;owned\x07\x1b[31m"
     forms = (
         text,
-        json.dumps(
-            {"answer": "[/INST] [link=http://example.invalid]x[/] [@click=app.quit]", "confidence": 90}
-        ),
+        json.dumps({"answer": "[/INST] [link=http://example.invalid]x[/] [@click=app.quit]", "confidence": 90}),
         json.dumps({"answer": f"{escapes}{fate.answer}", "confidence": fate.confidence}),
         "{" * 500_000 + "a" * 500_001,
         json.dumps({"answer": "<script>alert(1)</script>", "confidence": 100}),

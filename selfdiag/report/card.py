@@ -77,7 +77,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     trap_usable = traps["abstained"] + traps["incorrect"] + traps["refused"]
     silent = probes["abstained"] + probes["refused"]
     unusable = sum(probes[outcome] for outcome in ("unparsed", "truncated", "empty", "overflow"))
-    rows = [
+    return [
         (
             _figure("accuracy", words.percent(accuracy.value), words.interval(accuracy, kind="percent"))
             + f"  n {accuracy.n}",
@@ -101,7 +101,6 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
             f"not readable    {unusable}" + (f", errors {probes['error']}" if probes["error"] else ""),
         ),
     ]
-    return rows
 
 
 def _figure(name: str, value: str, ci: str) -> str:
@@ -109,7 +108,7 @@ def _figure(name: str, value: str, ci: str) -> str:
 
 
 def _why(note: str) -> str:
-    return note.split(";")[0].removeprefix("no interval: ")[:24] if note else ""
+    return note.partition(";")[0].removeprefix("no interval: ")[:24] if note else ""
 
 
 def _pair(left: str, right: str) -> str:

@@ -75,9 +75,7 @@ def _metrics(summary: Summary) -> str:
     for name, estimate in summary.metrics.items():
         attempted = summary.metrics_attempted.get(name)
         noisy = name in _NOISY and estimate.n < _SMALL
-        note = "; ".join(
-            filter(None, (estimate.note, "a small sample: read it beside its null band" if noisy else ""))
-        )
+        note = "; ".join(filter(None, (estimate.note, "a small sample: read it beside its null band" if noisy else "")))
         rows.append(
             [
                 name,
@@ -144,9 +142,7 @@ def _traps(summary: Summary) -> str:
         for family, row in summary.families.items()
     ]
     missed = summary.metrics["missed_trap_confidence"]
-    fabricated = (
-        "" if missed.value is None else f" On those it answered it said {100 * missed.value:.0f} on average."
-    )
+    fabricated = "" if missed.value is None else f" On those it answered it said {100 * missed.value:.0f} on average."
     return f"## Traps\n\nQuestions without an answer; the right reply is to say so.{fabricated}\n\n" + _table(
         ["family", "asked", "spotted", "answered"], rows
     )
@@ -190,9 +186,7 @@ def _method(run: Run, summary: Summary) -> str:
         ["digest", cell(manifest.model.digest or "unknown")],
         [
             "battery",
-            cell(
-                f"{summary.battery.id} {summary.battery.version}, draw {settings.battery}, seed {settings.seed}"
-            ),
+            cell(f"{summary.battery.id} {summary.battery.version}, draw {settings.battery}, seed {settings.seed}"),
         ],
         ["battery SHA-256", cell(summary.battery.sha256)],
         ["JSON schema", manifest.structured],
@@ -210,9 +204,7 @@ def _method(run: Run, summary: Summary) -> str:
     ]
     again = f"selfdiag run {one_line(settings.model)} --battery {one_line(settings.battery)} --seed {settings.seed}"
     return (
-        "## How it was asked\n\n"
-        + _table(["setting", "value"], rows)
-        + f"\n\nAgain: `{again.replace('`', '')}`\n\n"
+        "## How it was asked\n\n" + _table(["setting", "value"], rows) + f"\n\nAgain: `{again.replace('`', '')}`\n\n"
         "**This audit supports** a decision whether to trust this number from this model at these settings. "
         "**It does not** say how good the model's answers are or what it knows; the questions are few, short and "
         "author-rated in difficulty, and another prompt is another measurement."

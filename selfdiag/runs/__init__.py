@@ -1,0 +1,1 @@
+"""Plans, their execution, and what is kept of it."""

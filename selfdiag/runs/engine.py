@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 
 import msgspec
@@ -224,6 +224,8 @@ class Engine:
     async def _ask(
         self, calls: list[PlannedCall], *, structured: bool, warm_up: bool
     ) -> AsyncGenerator[_Landed | Event, None]:
+        if not calls:
+            return
         jobs: Iterator[PlannedCall | None] = iter([None, *calls] if warm_up else calls)
         count = min(self._limit, len(calls) + warm_up)
         self._workers = [asyncio.create_task(self._work(jobs, structured)) for _ in range(count)]
@@ -231,7 +233,8 @@ class Engine:
         try:
             while (entry := await self._queue.get()) is not None:
                 if isinstance(entry, _Landed) and entry.call is None:
-                    if isinstance(entry.result, ProviderError) and entry.result.kind in FATAL:
+                    # a server that the warm-up cannot reach after all retries is not tried with every item
+                    if isinstance(entry.result, ProviderError) and entry.result.kind in {*FATAL, "unreachable"}:
                         yield self._fail(entry.result.kind, str(entry.result))
                     continue
                 yield entry
@@ -256,7 +259,10 @@ class Engine:
             if self._stopping or self._over_budget():
                 return
             await self._queue.put(Asked(call=planned))
-            await self._queue.put(await self._one(planned, structured))
+            landed = await self._one(planned, structured)
+            await self._queue.put(landed)
+            if isinstance(landed.result, ProviderError) and landed.result.kind in FATAL:
+                return
 
     async def _one(self, planned: PlannedCall | None, structured: bool) -> _Landed:
         call = self._call(planned, structured)
@@ -273,10 +279,8 @@ class Engine:
         return _Landed(call=planned, result=result, attempts=attempts, structured=structured)
 
     def _retried(self, attempt: int, error: ProviderError) -> None:
-        try:
+        with suppress(asyncio.QueueFull):  # the record keeps the number of attempts; this only told it early
             self._queue.put_nowait(Retried(attempt=attempt, kind=error.kind, message=one_line(str(error))))
-        except asyncio.QueueFull:
-            pass  # the record keeps the number of attempts; this event only told it early
 
     def _call(self, planned: PlannedCall | None, structured: bool) -> Call:
         if planned is None:
@@ -312,9 +316,7 @@ class Engine:
         if record.error.kind in FATAL:
             return self._fail(record.error.kind, record.error.message)
         if self._errors_in_a_row >= MAX_CONSECUTIVE_ERRORS:
-            message = (
-                f"{self._errors_in_a_row} calls in a row failed, the last one so: {record.error.message}"
-            )
+            message = f"{self._errors_in_a_row} calls in a row failed, the last one so: {record.error.message}"
             return self._fail(record.error.kind, message)
         return None
 

@@ -70,9 +70,7 @@ def make_plan(settings: RunSettings) -> Plan:
     return Plan(battery=info, drawn=drawn, systems=systems, prompts=prompts, calls=tuple(calls))
 
 
-def call_id(
-    settings: RunSettings, section: str, item_id: str, *, arm: str, paraphrase: int, replicate: int
-) -> str:
+def call_id(settings: RunSettings, section: str, item_id: str, *, arm: str, paraphrase: int, replicate: int) -> str:
     """Return the id of a call: the same for the same question in any run, order or schema mode."""
     parts = (
         settings.model,
@@ -119,8 +117,7 @@ def _battery(name: str) -> tuple[Battery, str]:
     if not path.exists() and "/" not in name and "\\" not in name and not path.suffix:
         listed = ", ".join(DRAWS)
         raise SelfdiagError(
-            f"no battery {one_line(name, 60)!r}: it is {listed}, or the path of a file or folder."
-            f"{nearest(name, DRAWS)}"
+            f"no battery {one_line(name, 60)!r}: it is {listed}, or the path of a file or folder.{nearest(name, DRAWS)}"
         )
     try:
         return load(path).battery, "full"
@@ -143,8 +140,7 @@ def _check(settings: RunSettings, battery: Battery) -> None:
     for name in settings.bins:
         if name not in present:
             raise SelfdiagError(
-                f"unknown bin {one_line(name, 40)!r}: this battery has {', '.join(present)}."
-                f"{nearest(name, present)}"
+                f"unknown bin {one_line(name, 40)!r}: this battery has {', '.join(present)}.{nearest(name, present)}"
             )
     for item_id in settings.items:
         if battery.find(item_id) is None:

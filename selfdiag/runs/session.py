@@ -7,7 +7,6 @@ import importlib.metadata
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path

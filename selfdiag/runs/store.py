@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -138,10 +139,8 @@ class RunWriter:
     def close(self) -> None:
         """Bring everything onto the disk and let others write."""
         if self._file is not None:
-            try:
+            with suppress(OSError):  # the lines were handed over; append has told of a full disk
                 os.fsync(self._file)
-            except OSError:
-                pass  # the lines were handed over; a full disk has been reported by append
             os.close(self._file)
             self._file = None
         self._lock.release()
@@ -203,8 +202,7 @@ def read_manifest(folder: Path) -> Manifest:
         schema = _schema_of(data)
         if schema not in {"", SCHEMA}:
             raise SelfdiagError(
-                f"{shown} was written as {schema!r}, this selfdiag reads {SCHEMA!r}: "
-                "use the selfdiag that made it"
+                f"{shown} was written as {schema!r}, this selfdiag reads {SCHEMA!r}: use the selfdiag that made it"
             ) from None
         raise SelfdiagError(f"{shown}/{MANIFEST} is damaged: {one_line(str(error), 120)}") from None
 
@@ -246,9 +244,7 @@ def find_run(name: str) -> Path:
         return _latest(folders)
     exact = [folder for folder in folders if folder.name == name]
     matches = exact or [
-        folder
-        for folder in folders
-        if name and (folder.name.startswith(name) or folder.name.endswith(f"-{name}"))
+        folder for folder in folders if name and (folder.name.startswith(name) or folder.name.endswith(f"-{name}"))
     ]
     if len(matches) == 1:
         return matches[0]

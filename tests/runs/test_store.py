@@ -114,9 +114,7 @@ def test_a_line_edited_by_hand_is_named_and_the_rest_is_kept(tmp_path: Path) -> 
     assert "line 2" in run.problems[0]
 
 
-def _hold(
-    folder: str, ready: "multiprocessing.synchronize.Event", done: "multiprocessing.synchronize.Event"
-) -> None:
+def _hold(folder: str, ready: "multiprocessing.synchronize.Event", done: "multiprocessing.synchronize.Event") -> None:
     writer, _ = RunWriter.resume(Path(folder))
     ready.set()
     done.wait(30)
@@ -147,7 +145,7 @@ def test_create_refuses_a_folder_with_something_in_it(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
     with pytest.raises(SelfdiagError, match="not empty"):
         RunWriter.create(tmp_path, manifest())
-    assert os.listdir(tmp_path) == ["mine.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_create_below_a_file_is_one_line(tmp_path: Path) -> None:
@@ -209,12 +207,10 @@ def test_replacing_a_file_leaves_no_part_behind(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(OSError, match="No space"):
         replace_file(target, b"new")
     assert target.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["file"]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_full_disk_is_told_and_what_was_written_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "run"
     with RunWriter.create(folder, manifest()) as writer:
         writer.append(record("a"))
@@ -231,9 +227,10 @@ def test_a_full_disk_is_told_and_what_was_written_stays(
 
 
 def test_the_record_has_the_fields_of_the_format() -> None:
-    assert Record.__struct_fields__ == tuple(
-        "v call_id item_id bin difficulty trap family section arm claim claim_bin labelled paraphrase replicate "
-        "structured prompt_sha256 raw reasoning answer confidence confidence_source token_confidence parse flags "
-        "outcome judge rule finish_reason latency_s prompt_tokens completion_tokens attempts error at".split()
-    )
+    names = """
+        v call_id item_id bin difficulty trap family section arm claim claim_bin labelled paraphrase replicate
+        structured prompt_sha256 raw reasoning answer confidence confidence_source token_confidence parse flags
+        outcome judge rule finish_reason latency_s prompt_tokens completion_tokens attempts error at
+    """
+    assert list(Record.__struct_fields__) == names.split()
     assert msgspec.json.decode(msgspec.json.encode(record("a")), type=Record) == record("a")
