@@ -1,0 +1,38 @@
+import pytest
+
+from selfdiag.measure.estimate import Estimate
+from selfdiag.report.markdown import cell
+from selfdiag.report.words import duration, fraction, interval, percent, signed
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "–"), (0.0, "0.000"), (0.5714, ".571"), (1.0, "1.000"), (-0.0564, "-.056")]
+)
+def test_fractions(value: float | None, shown: str) -> None:
+    assert fraction(value).replace("0.000", ".000") == shown.replace("0.000", ".000")
+
+
+def test_signs() -> None:
+    assert signed(0.55) == "+.550"
+    assert signed(-0.02) == "-.020"
+    assert signed(None) == "–"
+
+
+def test_percent_and_durations() -> None:
+    assert percent(0.333) == "33 %"
+    assert percent(None) == "–"
+    assert [duration(s) for s in (0.25, 41, 200, 3900)] == ["0.2 s", "41 s", "3 min 20 s", "1 h 05 min"]
+
+
+def test_intervals() -> None:
+    assert interval(Estimate(value=0.3, ci=(0.21, 0.482)), kind="percent") == "[21, 48]"
+    assert interval(Estimate(value=0.3, ci=(-0.001, 1.0))) == "[.00, 1.00]"
+    assert interval(Estimate(value=0.3, ci=(-0.04, 0.08)), kind="signed") == "[-.04, +.08]"
+    assert interval(Estimate(value=0.3)) == ""
+
+
+def test_foreign_text_means_nothing_in_markdown() -> None:
+    text = "<script>|[link](x)`code`**b**\n# head\x1b"
+    assert cell(text) == (
+        "\\<script\\>\\|\\[link\\]\\(x\\)\\`code\\`\\*\\*b\\*\\*\\\\n\\# head\\\\x1b"
+    )
