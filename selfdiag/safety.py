@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _SECRET = re.compile(
-    r"(?i)(authorization\s*[:=]\s*(?:bearer\s+)?|(?:x-)?(?:goog-)?api[-_]?key\s*[:=]\s*|bearer\s+)([^\s,;'\"]{6,})"
+    r"(?i)((?:authorization|api[-_]?key)['\"]?\s*[:=]\s*['\"]?(?:bearer\s+)?|bearer\s+)([^\s,;'\"]{6,})"
 )
 _KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|AIza)[-_]?[A-Za-z0-9_\-]{16,}")
 

@@ -187,11 +187,24 @@ def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
         print_json(summary)
     else:
         lines = card_lines(summary)
-        click.echo("\n".join(lines if plain else framed(lines)))
-        click.echo(f"  report: selfdiag report {session.run_id} --format md -o report.md")
+        shown = lines if plain else framed(lines)
         if colour_wanted(plain=plain):
-            click.echo("")
+            shown = [_painted(line, summary) for line in shown]
+        click.echo("\n".join(shown))
+        click.echo(f"  report: selfdiag report {_name(session)} --format md -o report.md")
     return _exit_code(session, outcome, summary)
+
+
+def _painted(line: str, summary: Any) -> str:
+    """Return the tier's line with its letter and name in bold; every other line as it is."""
+    from selfdiag.report.words import tier_words
+
+    words = tier_words(summary)
+    if words not in line:
+        return line
+    head, _, tail = line.partition(words)
+    frame, letter = head[:1], head[1:]
+    return f"{frame}{click.style(letter + words, bold=True, fg='cyan')}{tail}"
 
 
 def _exit_code(session: Any, outcome: Any, summary: Any) -> int:

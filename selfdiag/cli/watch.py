@@ -146,8 +146,8 @@ class _Lines(_Progress):
                 say(f"{self._line()}  {self.time_left()}".rstrip())
         elif isinstance(event, Finished):
             say(self._line())
-        else:
-            _tell(event)
+        elif line := _told(event):
+            say(line)
 
     def _line(self) -> str:
         parts = [
@@ -158,54 +158,66 @@ class _Lines(_Progress):
 
 
 class _Bars(_Progress):
-    """A moving line per section on standard error."""
+    """A moving line per section on standard error, and one below with the time left."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        from rich.console import Console
+        from rich.console import Console, Group
+        from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.text import Text
 
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=14),
             MofNCompleteColumn(),
             TextColumn("{task.fields[words]}", markup=False),
-            console=Console(stderr=True, highlight=False, markup=False),
-            transient=True,
-            refresh_per_second=8,
         )
         self._tasks = {
             section: self._progress.add_task(section, total=tally.total, words="")
             for section, tally in self.tallies.items()
         }
-        self._foot = self._progress.add_task("loading", total=None, words="")
+        self._foot = Text("loading the model", style="dim")
+        self._live = Live(
+            Group(self._progress, self._foot),
+            console=Console(stderr=True, highlight=False, markup=False),
+            transient=True,
+            refresh_per_second=8,
+        )
 
     def __enter__(self) -> _Bars:
-        self._progress.start()
+        self._live.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._progress.stop()
+        self._live.stop()
 
     def show(self, event: Event) -> None:
         if isinstance(event, Started):
             self.begin(event)
+            self._foot.plain = "asking; ctrl-c stops and keeps what is answered"
             if event.done:
-                say(f"{event.done} of {event.total} already answered")
+                self._live.console.print(f"{event.done} of {event.total} already answered")
         elif isinstance(event, Answered):
             self.count(event)
             for section, tally in self.tallies.items():
                 words = tally.words(traps=section == "traps")
                 self._progress.update(self._tasks[section], completed=tally.done, words=words)
-            self._progress.update(self._foot, description=self.time_left() or "asking")
-        else:
-            _tell(event)
+            if left := self.time_left():
+                self._foot.plain = f"{left}; ctrl-c stops and keeps what is answered"
+        elif line := _told(event):
+            self._live.console.print(line)
 
 
-def _tell(event: Event) -> None:
+def _told(event: Event) -> str:
+    """Return the line that an event is worth, or an empty text."""
     if isinstance(event, Structured) and event.on:
-        say(f"only {event.parsed} of {event.asked} plain replies held the form: asking with a JSON schema from now on")
-    elif isinstance(event, Asked) and event.call is None:
-        say("warming up (a model that is not loaded yet is loaded now)")
-    elif isinstance(event, Retried) and event.attempt == 1 and event.kind != "provider":
-        say(f"asking again: {event.message}")
+        return (
+            f"only {event.parsed} of {event.asked} plain replies held the form: "
+            "asking with a JSON schema from now on"
+        )
+    if isinstance(event, Asked) and event.call is None:
+        return "warming up (a model that is not loaded yet is loaded now)"
+    if isinstance(event, Retried) and event.attempt == 1 and event.kind != "provider":
+        return f"asking again: {event.message}"
+    return ""

@@ -18,10 +18,10 @@ from selfdiag.elicit.lexicon import ABSTENTION_TOKEN
 PROMPT_VERSION = "1"
 
 CONTRACT = (
-    "You answer short test questions. Reply with one JSON object and nothing else. It has two keys, in this "
-    'order: "answer", your short answer as text, and "confidence", an integer from 0 to 100 that says how '
-    'sure you are that the answer is right. If the question has no correct answer, "answer" is exactly '
-    f'{ABSTENTION_TOKEN} and "confidence" says how sure you are of that.'
+    "Answer the question in as few words as possible. Your reply has two parts. "
+    '"answer" is the answer to the question. "confidence" is a whole number from 0 to 100: how sure you are that '
+    "the answer is right. If the question has no correct answer, the answer is exactly "
+    f"{ABSTENTION_TOKEN}, and confidence is how sure you are of that. Write the two parts as one JSON object."
 )
 
 EXAMPLE = '\nThe form of a reply: {{"answer": "<short answer>", "confidence": {value}}}'

@@ -6,10 +6,10 @@ from selfdiag.report.words import duration, fraction, interval, percent, signed
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(None, "–"), (0.0, "0.000"), (0.5714, ".571"), (1.0, "1.000"), (-0.0564, "-.056")]
+    ("value", "shown"), [(None, "–"), (0.0, ".000"), (0.5714, ".571"), (1.0, "1.000"), (-0.0564, "-.056")]
 )
 def test_fractions(value: float | None, shown: str) -> None:
-    assert fraction(value).replace("0.000", ".000") == shown.replace("0.000", ".000")
+    assert fraction(value) == shown
 
 
 def test_signs() -> None:
