@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Literal
 
-from selfdiag.elicit.lexicon import ABSTENTION, ABSTENTION_TOKEN, REFUSAL
+from selfdiag.elicit.lexicon import ABSTENTION_TOKEN, abstention_pattern, refusal_pattern
 from selfdiag.elicit.textforms import clean_text, unwrap, without_accents, without_math_markup
 
 MAX_ABSTENTION = 240
@@ -40,9 +40,9 @@ def abstains(answer: str) -> Literal["token", "free_text"] | None:
         return "free_text"
     if len(core) > MAX_ABSTENTION:
         return None
-    return "free_text" if any(ABSTENTION.fullmatch(form) for form in (core, folded)) else None
+    return "free_text" if any(abstention_pattern().fullmatch(form) for form in (core, folded)) else None
 
 
 def declines(answer: str) -> bool:
     """Return whether an answer opens by declining to help."""
-    return REFUSAL.match(_EDGES.sub("", _plain(answer[:MAX_REFUSAL_START]))) is not None
+    return refusal_pattern().match(_EDGES.sub("", _plain(answer[:MAX_REFUSAL_START]))) is not None

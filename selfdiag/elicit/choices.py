@@ -67,13 +67,15 @@ def pick(answer: str, options: tuple[str, ...]) -> tuple[int | None, str]:
     alone = _LETTER_ALONE.fullmatch(unwrap(bare))
     if alone:
         return _index(alone[1], len(options)), "option letter"
+    stated = {index for match in _STATED_LOOSE.finditer(clean) if (index := _index(match[1], len(options))) is not None}
     both = _LETTER_AND_TEXT.fullmatch(bare)
     if both and (index := _index(both[1], len(options))) is not None:
         named = fold_text(both[2])
         if named in texts and texts.index(named) != index:
             return None, "letter and text disagree"
+        if _LETTER_ALONE.fullmatch(both[2]) or stated - {index}:
+            return None, "several options"
         return index, "option letter and text"
-    stated = {index for match in _STATED_LOOSE.finditer(clean) if (index := _index(match[1], len(options))) is not None}
     if len(stated) == 1:
         return stated.pop(), "option stated"
     return None, "several options" if stated else "no option"

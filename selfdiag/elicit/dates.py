@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 
@@ -15,9 +15,6 @@ from selfdiag.elicit.numbers import plain_arithmetic
 from selfdiag.elicit.reading import Reading
 from selfdiag.elicit.textforms import clean_text, fold_text, unwrap, without_accents, without_lead
 from selfdiag.elicit.verdict import Verdict
-
-if TYPE_CHECKING:
-    from dateutil.parser import parser
 
 MAX_DATE = 80
 """A longer text is not read as a date."""
@@ -43,31 +40,16 @@ _SHORT_YEAR = re.compile(r"(?<!\d)(\d{1,3})(?=\D{0,8}\Z)")
 
 
 @cache
-def _parser() -> parser:
-    from dateutil.parser import parser as Parser
-    from dateutil.parser import parserinfo
+def _parser() -> Any:
+    from dateutil import parser
 
-    class Info(parserinfo):
-        MONTHS = list(MONTHS)
-        WEEKDAYS = list(WEEKDAYS)
-        JUMP = [
-            *parserinfo.JUMP,
-            "de",
-            "del",
-            "do",
-            "the",
-            "den",
-            "le",
-            "il",
-            "el",
-            "года",
-            "г",
-            "am",
-            "on",
-            "o",
-        ]
-
-    return Parser(Info())
+    info = parser.parserinfo
+    names = {
+        "MONTHS": list(MONTHS),
+        "WEEKDAYS": list(WEEKDAYS),
+        "JUMP": [*info.JUMP, "de", "del", "do", "the", "den", "le", "il", "el", "года", "г", "am", "on", "o"],
+    }
+    return parser.parser(type("Names", (info,), names)())
 
 
 def _checked(year: int | None, month: int | None, day: int | None) -> Day | None:

@@ -60,7 +60,7 @@ _LEFT_SIDE = re.compile(r"\s*[A-Za-z]\w{0,3}'{0,3}\s?(?:\([A-Za-z, ]{1,8}\))?\s?
 Node = tuple[str, tuple["Node", ...] | str]
 
 
-class NotReadable(Exception):
+class UnreadableExpressionError(Exception):
     """The text is no expression, or one too large to evaluate."""
 
 
@@ -69,7 +69,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while position < len(text.rstrip()):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise NotReadable
+            raise UnreadableExpressionError
         number, function, greek, letter, index, sign = match.groups()
         if number:
             yield "number", number
@@ -82,7 +82,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         position = match.end()
 
 
-class NotRational(Exception):
+class IrrationalError(Exception):
     """The expression holds more than sums, products, quotients and whole powers."""
 
 
@@ -105,7 +105,7 @@ class _Parser:
     def whole(self) -> Node:
         node = self.sum()
         if self.peek()[0] != "end":
-            raise NotReadable
+            raise UnreadableExpressionError
         return node
 
     def sum(self) -> Node:
@@ -149,16 +149,16 @@ class _Parser:
         if (kind, text) == ("sign", "("):
             node = self.sum()
             if not self.take(")"):
-                raise NotReadable
+                raise UnreadableExpressionError
             return node
-        raise NotReadable
+        raise UnreadableExpressionError
 
     def application(self, name: str) -> Node:
         raised = self.power_of_function()
         if self.take("("):
             argument = self.sum()
             if not self.take(")"):
-                raise NotReadable
+                raise UnreadableExpressionError
         else:
             argument = self.power()
             while self.peek()[0] in ("number", "name"):
@@ -199,22 +199,22 @@ def _exactly(node: Node, point: int) -> int:
             number = Fraction("0" + parts)
             return number.numerator * pow(number.denominator, -1, PRIME) % PRIME
         if parts in _CONSTANTS:
-            raise NotRational
+            raise IrrationalError
         return _letter(parts, point)
     if kind == "^":
         exponent = _constant(parts[1])
         if exponent is None or exponent.denominator != 1 or abs(exponent) > MAX_EXPONENT:
-            raise NotRational
+            raise IrrationalError
         base = _exactly(parts[0], point)
         if base == 0 and exponent < 0:
-            raise NotReadable
+            raise UnreadableExpressionError
         return pow(base, int(exponent), PRIME)
     if kind not in ("+", "-", "*", "/"):
-        raise NotRational
+        raise IrrationalError
     left, right = _exactly(parts[0], point), _exactly(parts[1], point)
     if kind == "/":
         if right == 0:
-            raise NotReadable
+            raise UnreadableExpressionError
         return left * pow(right, -1, PRIME) % PRIME
     return (left + right if kind == "+" else left - right if kind == "-" else left * right) % PRIME
 
@@ -241,7 +241,7 @@ def _nearly(node: Node, point: int) -> complex:
 def _exact_values(node: Node) -> tuple[int, ...] | None:
     try:
         return tuple(_exactly(node, point) for point in range(POINTS))
-    except NotRational:
+    except IrrationalError:
         return None
 
 
@@ -294,7 +294,7 @@ def read_expression(text: str) -> Node | None:
         return None
     try:
         return _Parser(_plain(text)).whole()
-    except (NotReadable, RecursionError):
+    except (UnreadableExpressionError, RecursionError):
         return None
 
 
@@ -314,7 +314,7 @@ def same_expression(given: str, key: str) -> bool | None:
         return None
     try:
         return _equal(trees[0], trees[1])
-    except (NotReadable, RecursionError):
+    except (UnreadableExpressionError, RecursionError):
         return None
 
 

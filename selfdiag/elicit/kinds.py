@@ -165,9 +165,11 @@ def _printed_forms(reading: Reading) -> list[tuple[str, str]]:
     if fenced:
         forms.append(("fenced output", fenced[1]))
     bare = answer.strip()
-    for quote in ("`", '"', "'"):
-        if len(bare) > 2 and bare[0] == bare[-1] == quote and quote not in bare[1:-1]:
-            forms.append(("quoted output", bare[1:-1]))
+    forms.extend(
+        ("quoted output", bare[1:-1])
+        for quote in ("`", '"', "'")
+        if len(bare) > 2 and bare[0] == bare[-1] == quote and quote not in bare[1:-1]
+    )
     lead = _OUTPUT_LEAD.match(bare)
     if lead and lead.end() < len(bare):
         forms.append(("output after its name", bare[lead.end() :].strip("`")))

@@ -7,11 +7,12 @@ letters, straight apostrophes), and most of them against the whole text only.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 LEXICON_VERSION = "1"
 """Changes whenever a change of the lists can change an outcome."""
 
-ABSTENTION_TOKEN = "UNANSWERABLE"
+ABSTENTION_TOKEN = "UNANSWERABLE"  # noqa: S105  no secret
 """What the contract asks for when a question has no correct answer."""
 
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ru", "zh", "ja", "ko")
@@ -142,20 +143,27 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
     ),
     "zh": (
         r"(?:抱歉[,， ]?|对不起[,， ]?)?我?(?:真的)?(?:不知道|不清楚|不确定|不晓得|不知)(?:答案)?",
-        r"(?:这个问题|该问题|答案|此题)?(?:无法|不能|不可能|没法|無法)(?:被)?(?:确定|回答|得知|知道|判断|確定|解答|作答|获知)(?:答案)?",
-        r"(?:这个问题|该问题|此题)?(?:没有|无|無)(?:正确|正確)?(?:的)?(?:答案|解)|信息不足|条件不足|資訊不足|未知|不详",
+        r"(?:这个问题|该问题|答案|此题)?(?:无法|不能|不可能|没法|無法)(?:被)?(?:确定|回答|得知|知道"
+        r"|判断|確定|解答|作答|获知)(?:答案)?",
+        r"(?:这个问题|该问题|此题)?(?:没有|无|無)(?:正确|正確)?(?:的)?(?:答案|解)|信息不足|条件不足"
+        r"|資訊不足|未知|不详",
     ),
     "ja": (
-        r"(?:すみません[、,]?|申し訳ありませんが[、,]?)?(?:私は|私には)?(?:答えは|答えが)?(?:わかりません|分かりません|わからない|分からない|知りません|知らない"
+        r"(?:すみません[、,]?|申し訳ありませんが[、,]?)?(?:私は|私には)?(?:答えは|答えが)?(?:わかりません|分かりません|わからない|分からない"
+        r"|知りません|知らない"
         r"|存じません)",
-        r"(?:この質問には|答えは|これは)?(?:判断|特定|回答|決定|確定)(?:が)?(?:できません|できない|不能|不可能)(?:です)?",
-        r"(?:この質問には)?(?:正しい|正解となる)?(?:答え|回答|解答|正解)(?:は|が)(?:ありません|ない|存在しません)|不明(?:です)?|情報(?:が)?不足(?:です)?"
+        r"(?:この質問には|答えは|これは)?(?:判断|特定|回答|決定|確定)(?:が)?(?:できません|できない|不能"
+        r"|不可能)(?:です)?",
+        r"(?:この質問には)?(?:正しい|正解となる)?(?:答え|回答|解答|正解)(?:は|が)(?:ありません|ない|存在しません)"
+        r"|不明(?:です)?|情報(?:が)?不足(?:です)?"
         r"|情報が足りません",
     ),
     "ko": (
-        r"(?:죄송합니다[.,]? ?(?:하지만 )?)?(?:저는 |답을 )?(?:잘 )?(?:모르겠습니다|모르겠어요|모르겠다|모릅니다|몰라요|모름)",
+        r"(?:죄송합니다[.,]? ?(?:하지만 )?)?(?:저는 |답을 )?(?:잘 )?(?:모르겠습니다|모르겠어요|모르겠다"
+        r"|모릅니다|몰라요|모름)",
         r"(?:이 질문은 |답을 |답은 )?(?:알|결정할|판단할|답할|대답할|확인할|특정할) 수 (?:없습니다|없어요|없음|없다)",
-        r"(?:정확한 |올바른 |정)?(?:답이|정답이|답은|답) ?(?:없습니다|없음|없다)|알 수 없음|불명|정보(?:가)? ?부족(?:합니다)?|미상",
+        r"(?:정확한 |올바른 |정)?(?:답이|정답이|답은|답) ?(?:없습니다|없음|없다)|알 수 없음|불명"
+        r"|정보(?:가)? ?부족(?:합니다)?|미상",
     ),
 }
 """Whole answers that say "I don't know" or "cannot be determined"."""
@@ -204,7 +212,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         r"|o )?(?:ajudar|ajuda-lo|auxiliar|fornecer|ajudar com)(?!\w)",
     ),
     "it": (
-        r"(?:mi (?:dis)?spiace[,.]? ?(?:ma )?)?non (?:posso|sono in grado di) (?:aiutar(?:ti|la|e)"
+        r"(?:mi (?:di)?spiace[,.]? ?(?:ma )?)?non (?:posso|sono in grado di) (?:aiutar(?:ti|la|e)"
         r"|assister(?:ti|la|e)|fornire)(?!\w)",
     ),
     "ru": (
@@ -212,24 +220,35 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         r"|тебе |с этим )*(?:помочь|помогать|предоставить|обсуждать)(?!\w)",
     ),
     "zh": (
-        r"(?:抱歉|对不起|很抱歉|對不起|不好意思)?[,，。 ]*我?(?:无法|不能|無法)(?:为您|为你|在这方面)?(?:提供|协助|帮助|帮|協助|幫助|满足)",
+        r"(?:抱歉|对不起|很抱歉|對不起|不好意思)?[,，。 ]*我?(?:无法|不能|無法)(?:为您|为你"
+        r"|在这方面)?(?:提供|协助|帮助|帮|協助|幫助|满足)",
     ),
     "ja": (
-        r"(?:申し訳(?:ありません|ございません)(?:が)?|すみません(?:が)?|ごめんなさい)?[、,。 ]*(?:その(?:ご)?(?:要望|依頼|リクエスト|質問)には|それには"
+        r"(?:申し訳(?:ありません|ございません)(?:が)?|すみません(?:が)?|ごめんなさい)?"
+        r"[、,。 ]*(?:その(?:ご)?(?:要望|依頼|リクエスト|質問)には|それには"
         r"|それについては)?"
         r"(?:お手伝い|お答え|協力|対応|お応え)(?:することは|は|が)?(?:できません|できかねます|いたしかねます)",
     ),
     "ko": (
-        r"(?:죄송합니다|죄송하지만|미안하지만)?[.,]? ?(?:하지만 )?(?:저는 )?(?:그 요청은 |그것은 |이 요청은 )?(?:도와드릴|도울|제공할|도움을 드릴) 수 없습니다",
+        r"(?:죄송합니다|죄송하지만|미안하지만)?[.,]? ?(?:하지만 )?(?:저는 )?(?:그 요청은 |그것은 "
+        r"|이 요청은 )?(?:도와드릴|도울|제공할|도움을 드릴) 수 없습니다",
     ),
 }
 """Openings of answers that decline to help."""
 
 
-def _any(patterns: dict[str, tuple[str, ...]], end: str) -> re.Pattern[str]:
+def _any_of(patterns: dict[str, tuple[str, ...]], end: str) -> re.Pattern[str]:
     alternatives = "|".join(f"(?:{pattern})" for language in LANGUAGES for pattern in patterns[language])
     return re.compile(f"(?:{alternatives}){end}")
 
 
-ABSTENTION = _any(ABSTENTIONS, r"\Z")
-REFUSAL = _any(REFUSALS, "")
+@cache
+def abstention_pattern() -> re.Pattern[str]:
+    """Return a pattern for a whole folded text that abstains, compiled at the first use."""
+    return _any_of(ABSTENTIONS, r"\Z")
+
+
+@cache
+def refusal_pattern() -> re.Pattern[str]:
+    """Return a pattern for the beginning of a folded text that declines, compiled at the first use."""
+    return _any_of(REFUSALS, "")

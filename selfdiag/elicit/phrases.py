@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 ARTICLES = frozenset(
-    "the a an der die das den dem ein eine le la les un une el los las una uno o os as um uma il lo gli i".split()
+    {
+        *("the", "a", "an", "der", "die", "das", "ein", "eine", "le", "la", "les", "un", "une"),
+        *("el", "los", "las", "una", "il", "uno", "um", "uma"),
+    }
 )
 """Leading articles that do not tell two texts apart."""
 
@@ -13,9 +16,11 @@ _COLON = r"[\s*_`]{0,4}[:：=]?[\s*_`]{0,4}"
 LEADS = re.compile(
     r"[\s*_`#>-]{0,8}(?:"
     r"(?:so |thus |therefore |hence |ok(?:ay)?,? )?,?\s?(?:the |my |our )?(?:final |correct |right |short |best )?"
-    r"(?:answer|result|solution|output|value)(?: (?:is|would be|should be|must be|equals|to (?:this|the) question is)\b|[\s*_`]{0,4}[:：=])"
+    r"(?:answer|result|solution|output|value)(?: (?:is|would be|should be|must be|equals|to (?:this"
+    r"|the) question is)\b|[\s*_`]{0,4}[:：=])"
     r"|(?:it|that|this)(?: is|'s|’s| was| would be)\b(?! (?:not|n't)\b)"
-    r"|(?:die |meine )?(?:richtige |korrekte )?(?:antwort|losung|lösung)(?: (?:ist|lautet|ware|wäre)\b|[\s*_`]{0,4}[:：])"
+    r"|(?:die |meine )?(?:richtige |korrekte )?(?:antwort|losung|lösung)(?: (?:ist|lautet|ware|wäre)\b"
+    r"|[\s*_`]{0,4}[:：])"
     r"|(?:la |ma )?(?:bonne )?(?:r[ée]ponse)(?: (?:correcte|finale))?(?: est\b|[\s*_`]{0,4}[:：])"
     r"|(?:la )?respuesta(?: (?:correcta|final))?(?: es\b|[\s*_`]{0,4}[:：])"
     r"|(?:a )?resposta(?: (?:correta|final))?(?: é\b| e\b|[\s*_`]{0,4}[:：])"
@@ -29,15 +34,20 @@ LEADS = re.compile(
 
 HEDGES = re.compile(
     r"[\s*_`]{0,4}(?:"
-    r"(?:i(?:'m|’m| am) )?not (?:entirely |completely |totally |absolutely |100% |quite |really )?(?:sure|certain),? but\b,?"
+    r"(?:i(?:'m|’m| am) )?not (?:entirely |completely |totally |absolutely |100% |quite |really )?(?:sure"
+    r"|certain),? but\b,?"
     r"|i (?:don't|don’t|do not) know(?: for (?:sure|certain))?,? but\b,?"
     r"|i (?:think|believe|guess|suppose|assume|would say|'d say|’d say)\b(?: that\b)?,?"
-    r"|my (?:best )?(?:guess|estimate) (?:is|would be)\b,?|if i had to guess,?|(?:most )?(?:probably|likely)\b,?|(?:maybe|perhaps|possibly)\b,?"
+    r"|my (?:best )?(?:guess|estimate) (?:is|would be)\b,?|if i had to guess,?|(?:most )?(?:probably"
+    r"|likely)\b,?|(?:maybe|perhaps|possibly)\b,?"
     r"|(?:approximately|about|around|roughly|circa|ca\.|approx\.|nearly|almost)\s"
-    r"|ich bin (?:mir )?nicht (?:ganz )?sicher,? aber\b|ich (?:glaube|denke|vermute),?|wahrscheinlich\b|vielleicht\b|ungef[aä]hr\b|etwa\b"
-    r"|je ne suis pas (?:s[uû]re?|certaine?),? mais\b|je (?:pense|crois)(?: que\b)?|probablement\b|peut-[eê]tre\b|environ\b"
+    r"|ich bin (?:mir )?nicht (?:ganz )?sicher,? aber\b|ich (?:glaube|denke|vermute),?|wahrscheinlich\b"
+    r"|vielleicht\b|ungef[aä]hr\b|etwa\b"
+    r"|je ne suis pas (?:s[uû]re?|certaine?),? mais\b|je (?:pense|crois)(?: que\b)?|probablement\b"
+    r"|peut-[eê]tre\b|environ\b"
     r"|no estoy segur[oa],? pero\b|creo que\b|probablemente\b|quiz[aá]s?\b|aproximadamente\b"
-    r"|n[aã]o tenho certeza,? mas\b|acho que\b|provavelmente\b|talvez\b|non sono sicur[oa],? ma\b|penso che\b|credo che\b|probabilmente\b|forse\b|circa\b"
+    r"|n[aã]o tenho certeza,? mas\b|acho que\b|provavelmente\b|talvez\b|non sono sicur[oa],? ma\b|penso che\b"
+    r"|credo che\b|probabilmente\b|forse\b|circa\b"
     r"|я не уверена?,? но\b|я думаю,?(?: что\b)?|наверное,?|вероятно,?|возможно,?|примерно\b"
     r"|我不确定[,，]?但(?:是)?|我认为|我觉得|可能是|大概(?:是)?|おそらく|たぶん|多分|아마(?:도)?"
     r")\s?",

@@ -124,7 +124,8 @@ def _answer_text(value: Any) -> tuple[str | None, tuple[str, ...]]:
         return _list_text(value)[:MAX_ANSWER], ("list_answer",)
     if isinstance(value, bool):
         return _scalar_text(value), ("boolean_answer",)
-    if isinstance(value, NumberText):
+    if isinstance(value, (int, NumberText)):
+        value = str(value)
         whole = re.fullmatch(r"(-?\d+)\.0+", value[:MAX_ANSWER])
         if whole:
             return whole[1], ("number_answer", "whole_decimal")
@@ -163,7 +164,8 @@ _PLACEHOLDER = re.compile(
     rf"(?:<(?=[^<>]{{0,80}}{_SLOT_WORDS})|\[(?=[^\[\]]{{0,80}}{_SLOT_WORDS})|\{{+(?=[^{{}}]{{0,80}}{_SLOT_WORDS}))"
     r"\s?(?:(?:your|the|a|an|my|some|short|final|correct|brief|actual|concise|exact|answer|text|string|value|response"
     r"|here|goes|integer|number|as|in|words?|or|phrase|to|this|question|insert|put)[\s_-]?){1,10}[>\]}]{1,3}"
-    r"|(?:your|the|a|an)(?: (?:short|final|correct|brief|concise|exact))*[ _](?:answer|text|string|response)(?: (?:goes )?here)?"
+    r"|(?:your|the|a|an)(?: (?:short|final|correct|brief|concise|exact))*[ _](?:answer|text|string"
+    r"|response)(?: (?:goes )?here)?"
     r"|\.{2,6}|…",
     re.IGNORECASE,
 )
@@ -203,9 +205,11 @@ def _is_schema(members: Members) -> bool:
 
 
 _ANSWER_LINE = re.compile(
-    r"(?:^|(?<=[\n.;,/|]))[\s*_#>`\"'-]{0,12}(?:the |my )?(?:final |short |correct )?answer[\"'*_`\s]{0,6}[:：=][ \t*_`]{0,6}"
+    r"(?:^|(?<=[\n.;,/|]))[\s*_#>`\"'-]{0,12}(?:the |my )?(?:final |short "
+    r"|correct )?answer[\"'*_`\s]{0,6}[:：=][ \t*_`]{0,6}"
     r"(?P<value>[^\n]{1,2000}?)"
-    r"(?=[\s*_`\"'.,;/|(-]{0,12}(?:my |stated )?confidence(?: (?:level|score|rating))?[\"'*_`\s]{0,6}(?:[:：=]|is\b)|\s{0,20}(?:\n|\Z))",
+    r"(?=[\s*_`\"'.,;/|(-]{0,12}(?:my |stated )?confidence(?: (?:level|score|rating))?[\"'*_`\s]{0,6}(?:[:：=]"
+    r"|is\b)|\s{0,20}(?:\n|\Z))",
     re.IGNORECASE,
 )
 _CONFIDENCE_LINE = re.compile(

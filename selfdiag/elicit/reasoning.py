@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 import msgspec
 
 from selfdiag.elicit.jsonobject import object_starts, string_spans
+
+MAX_TAGS = 5_000
+"""So many reasoning blocks of one reply are set aside."""
 
 MAX_PROTECTED = 40
 """So many tags and objects are compared to find tags that are part of a string."""
@@ -33,6 +37,7 @@ _CLOSE = (
     rf"(?<=<)(?:/\s?(?:{_NAMES})\s?>|\|(?:end_of_thought|END_THINKING|/thinking|/think|/reasoning)\|>"
     r"|unused95>|channel\|>)|(?<=\[)/THINK(?:ING)?\]|(?<=◁)/think▷"
 )
+_CLOSING_TAG = re.compile(rf"[<\[◁](?=[/|a-zA-Z])(?:{_CLOSE})", re.IGNORECASE)
 _TAG = re.compile(rf"[<\[◁](?=[/|a-zA-Z])(?:(?P<open>{_OPEN})|(?P<close>{_CLOSE}))", re.IGNORECASE)
 _CHANNEL = re.compile(r"<\|channel\|>\s{0,4}(\w{0,20})[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>|\Z)")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
@@ -71,7 +76,7 @@ def _protected(text: str, marks: list[re.Match[str]]) -> set[int]:
 
 def _channels(text: str) -> Parts | None:
     """Return the parts of a reply written in channels, of which only ``final`` is meant for the reader."""
-    marks = list(_CHANNEL.finditer(text))
+    marks = list(islice(_CHANNEL.finditer(text), MAX_TAGS))
     protected = _protected(text, marks) if marks else set()
     marks = [mark for mark in marks if mark.start() not in protected]
     if not marks:
@@ -102,38 +107,34 @@ def set_reasoning_aside(text: str) -> Parts:
         parts = _channels(text)
         if parts is not None:
             return parts
-    tags = list(_TAG.finditer(text))
-    if not tags:
+    first = _TAG.search(text)
+    if first is None:
         return Parts(content=text)
+    protected = _protected(text, list(islice(_TAG.finditer(text), MAX_PROTECTED)))
     content: list[str] = []
     reasoning: list[str] = []
-    position = 0
-    depth = 0
-    protected = _protected(text, tags)
-    for tag in tags:
-        if depth == 0 and tag.start() in protected:
+    position = search_from = 0
+    for _ in range(MAX_TAGS):
+        tag = _TAG.search(text, search_from)
+        if tag is None:
+            break
+        search_from = tag.end()
+        if tag.start() in protected:
             continue
-        if tag.lastgroup == "open":
-            if depth == 0:
-                content.append(text[position : tag.start()])
-                position = tag.end()
-            depth = 1
-        elif depth == 0:
+        if tag.lastgroup == "close":
             # Only the closing tag is there: all that came before it was reasoning.
-            reasoning.extend(content)
-            reasoning.append(text[position : tag.start()])
+            reasoning += [*content, text[position : tag.start()]]
             content = []
-            position = tag.end()
         else:
-            reasoning.append(text[position : tag.start()])
-            position = tag.end()
-            depth = 0
-    if depth:
-        reasoning.append(text[position:])
-    else:
-        content.append(text[position:])
-    return Parts(
-        content="".join(content),
-        reasoning="\n".join(part.strip() for part in reasoning if part.strip()),
-        unclosed=depth > 0,
-    )
+            content.append(text[position : tag.start()])
+            end = _CLOSING_TAG.search(text, tag.end())
+            reasoning.append(text[tag.end() : end.start() if end else len(text)])
+            if end is None:
+                return Parts(content="".join(content), reasoning=_lines(reasoning), unclosed=True)
+            search_from = end.end()
+        position = search_from
+    return Parts(content="".join([*content, text[position:]]), reasoning=_lines(reasoning))
+
+
+def _lines(blocks: list[str]) -> str:
+    return "\n".join(block.strip() for block in blocks if block.strip())

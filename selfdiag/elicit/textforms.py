@@ -10,6 +10,9 @@ from selfdiag.elicit.phrases import ARTICLES, HEDGES, LEADS
 MAX_FOLDED = 2_000
 """Only so many characters of an answer are compared; a short answer is far below."""
 
+MAX_BOXES = 8
+"""So many boxes from the back are looked at for a complete one."""
+
 _ESCAPES = re.compile(r"\x1b\[[0-?]{0,64}[ -/]{0,16}[@-~]|\x1b\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|\x1b[ -/]?[0-~]?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Zero-width space, word joiner, byte order mark, soft hyphen, and the marks that turn the writing direction.
@@ -87,7 +90,7 @@ _DELIMITERS = re.compile(r"\\+[\[\]()]|\$")
 
 def last_box(text: str) -> str | None:
     r"""Return the content of the last complete ``\boxed{...}`` with balanced braces, or None."""
-    for match in reversed(list(_BOX.finditer(text[:MAX_FOLDED]))):
+    for match in reversed(list(_BOX.finditer(text[:MAX_FOLDED]))[-MAX_BOXES:]):
         depth = 1
         for index in range(match.end(), min(len(text), MAX_FOLDED)):
             depth += {"{": 1, "}": -1}.get(text[index], 0)
