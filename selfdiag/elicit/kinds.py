@@ -79,6 +79,10 @@ def grade_number(probe: Probe, reading: Reading) -> Verdict:
     if probe.unit:
         shown = f"{shown} {probe.unit}"
     given = read_number(answer)
+    if given is None or given.rest:
+        said = fold_text(answer)
+        if said in {fold_text(alias) for alias in probe.aliases}:
+            return Verdict(right=True, rule="alias", expected=shown, given=said)
     if given is None:
         return Verdict(right=False, rule="no single number", expected=shown, given=fold_text(answer))
     flags = ("ambiguous_separator",) if given.ambiguous else ()

@@ -26,13 +26,14 @@ _SEPARATORS = (
     ("lines", re.compile(r"\s*\n\s*")),
     ("semicolons", re.compile(r"\s*[;|]\s*")),
     ("arrows", re.compile(r"\s*(?:->|→|=>|⇒|>|<|≺)\s*")),
-    ("commas", re.compile(rf"\s*[,、，،]\s*(?:(?:{_AND})\s+)?|\s+(?:{_AND})\s+|\s*&\s*")),
+    # a word for "and" that an equals sign follows is a name: "x = 3, y = -2"
+    ("commas", re.compile(rf"\s*[,、，،]\s*(?:(?:{_AND})\s+(?!=))?|\s+(?:{_AND})\s+(?!=)|\s*&\s*")),
     ("slashes", re.compile(r"\s*/\s*")),
     ("spaces", re.compile(r"\s+")),
     ("dashes", re.compile(r"\s*[-–—]\s*")),
 )
 # "x = 2" as an element, and "±2" as two of them.
-_NAME = re.compile(r"[A-Za-z](?:_?\d)?\s?=\s?(?=[-+\d])")
+_NAME = re.compile(r"[^\W\d_](?:_?\d|[₀-₉])?\s?=\s?(?=[-+\d])")
 _BOTH_SIGNS = re.compile(r"±\s?(\d{1,20}(?:[./]\d{1,20})?)")
 _BRACKETS = {"{": "}", "[": "]", "(": ")", "<": ">", "⟨": "⟩"}
 

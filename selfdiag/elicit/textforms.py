@@ -61,6 +61,8 @@ def unwrap(text: str) -> str:
     current = text.strip()
     for _ in range(6):
         before = current
+        if current.endswith((".", "!", ",")) and current[:1] in "*_`\"'“«" and current[-2:-1] in "*_`\"'”»":
+            current = current[:-1]  # a full stop after the closing mark: **Paris**.
         if current.startswith("```") and current.endswith("```") and len(current) > 6:
             inner = current[3:-3]
             first, newline, rest = inner.partition("\n")

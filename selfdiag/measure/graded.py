@@ -115,9 +115,7 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str,
         ),
         "brier": bootstrap(calibration.brier, left_out),
         "brier_skill": bootstrap(calibration.brier_skill),
-        "reliability": by_value(
-            calibration.reliability, join_notes("by distinct value", null(calibration.reliability))
-        ),
+        "reliability": by_value(calibration.reliability, null(calibration.reliability)),
         "resolution": by_value(calibration.resolution),
         "uncertainty": bootstrap(calibration.uncertainty),
         "corp_miscalibration": fitted(recalibration.corp_miscalibration, undefined),

@@ -541,3 +541,23 @@ def test_a_key_that_cannot_be_read_falls_back_to_text() -> None:
     assert right("number", "infinity", "Infinity")
     assert right("date", "the Bronze Age", "Bronze Age")
     assert right("choice", "Paris", "paris")
+
+
+def test_a_full_stop_after_the_closing_mark_belongs_to_neither() -> None:
+    for answer in ("**Paris**.", "*Paris*!", "`Paris`.", '"Paris",', "“Paris”."):
+        assert right("text", "Paris", answer)
+    assert not right("text", "Paris", "**Paris**?x.")
+
+
+def test_a_name_before_an_equals_sign_is_no_conjunction() -> None:
+    assert right("sequence", "3, -2", "x = 3, y = -2")
+    assert right("sequence", "3, -2", "x=3 and y=-2")
+    assert right("set", "-2, 5", "λ = 5 and λ = -2")
+    assert right("set", "-2, 5", "λ₁ = 5, λ₂ = -2")
+    assert right("set", "3, 2", "3 y 2")
+
+
+def test_an_alias_of_a_number_may_be_words() -> None:
+    assert right("number", "6", "VI", aliases=("VI", "+VI"))
+    assert right("number", "8652", "ISO/IEC 8652", aliases=("ISO/IEC 8652",))
+    assert not right("number", "6", "VII", aliases=("VI",))
