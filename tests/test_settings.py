@@ -5,9 +5,7 @@ import pytest
 from selfdiag.settings import api_key, cache_dir, config_dir, data_dir, paths, runs_dir
 
 
-def test_one_variable_moves_data_and_config_another_the_cache(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_one_variable_moves_data_and_config_another_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SELFDIAG_HOME", str(tmp_path / "h"))
     monkeypatch.setenv("SELFDIAG_CACHE", str(tmp_path / "c"))
     assert data_dir() == tmp_path / "h"

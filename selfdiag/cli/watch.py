@@ -213,8 +213,7 @@ def _told(event: Event) -> str:
     """Return the line that an event is worth, or an empty text."""
     if isinstance(event, Structured) and event.on:
         return (
-            f"only {event.parsed} of {event.asked} plain replies held the form: "
-            "asking with a JSON schema from now on"
+            f"only {event.parsed} of {event.asked} plain replies held the form: asking with a JSON schema from now on"
         )
     if isinstance(event, Asked) and event.call is None:
         return "warming up (a model that is not loaded yet is loaded now)"

@@ -13,6 +13,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import msgspec
 
@@ -29,6 +30,9 @@ THREADS = max((os.cpu_count() or 2) - 1, 1)
 thread pushed off its core stalls them all (2 threads on 2 busy cores: 6 tokens/s; 1 thread: 30)."""
 LOAD_TIMEOUT = 600.0
 STOP_SECONDS = 2.0
+MAX_STRING = 100
+"""Longest text in a reply that is held to a schema, in characters. The smallest models otherwise repeat
+themselves inside the text until the token limit, and the reply is lost."""
 INSTALL = 'python -m pip install "selfdiag[embedded]"'
 """Double quotes work in every shell, Windows' too."""
 
@@ -79,6 +83,8 @@ class LlamaCpp:
     async def ask(self, call: Call) -> Reply:
         """Return the reply to one call, or raise ``ProviderError``."""
         assert self._server is not None, "enter the provider before asking"  # noqa: S101
+        if call.schema is not None:
+            call = msgspec.structs.replace(call, schema=_bounded(call.schema))
         try:
             return await self._server.ask(call)
         except ProviderError as error:
@@ -155,6 +161,15 @@ class LlamaCpp:
         words = ("error", "fail", "invalid", "unable", "cannot")
         telling = [line for line in lines if any(word in line.lower() for word in words)]
         return one_line((telling or lines or ["nothing"])[-1], 200)
+
+
+def _bounded(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with a longest length for each of its texts."""
+    properties = {
+        name: {"maxLength": MAX_STRING, **shape} if shape.get("type") == "string" else shape
+        for name, shape in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": properties}
 
 
 def embedded(name: str, options: ProviderOptions) -> LlamaCpp:

@@ -12,17 +12,10 @@ import pytest
 from selfdiag.runs.store import read_run
 
 SUMMARY_KEYS = set(
-    "schema run_id model battery counts metrics bins composite tier groups questionnaire microprobe anchor "
-    "fresh_check consistency sources bounds usage".split()
+    ["schema", "run_id", "model", "battery", "counts", "metrics", "bins", "composite", "tier", "groups", "questionnaire", "microprobe", "anchor", "fresh_check", "consistency", "sources", "bounds", "usage"]
 )
 METRICS = set(
-    "accuracy brier brier_skill reliability resolution uncertainty corp_miscalibration corp_discrimination gap ece "
-    "ece_equal_mass mce ece_sweep smooth_ece spiegelhalter_z calibration_slope calibration_intercept discrimination "
-    "auroc aurc e_aurc augrc error_at_coverage_80 error_at_coverage_60 error_at_coverage_40 error_at_coverage_20 "
-    "high_confidence_error_80 high_confidence_error_90 high_confidence_error_95 threshold_score_50 "
-    "threshold_score_75 threshold_score_90 trap_abstention trap_abstention_token_only non_answer youden "
-    "abstention_f1 missed_trap_confidence simpleqa_f omniscience usable_share modal_share distinct_values "
-    "median_confidence".split()
+    ["accuracy", "brier", "brier_skill", "reliability", "resolution", "uncertainty", "corp_miscalibration", "corp_discrimination", "gap", "ece", "ece_equal_mass", "mce", "ece_sweep", "smooth_ece", "spiegelhalter_z", "calibration_slope", "calibration_intercept", "discrimination", "auroc", "aurc", "e_aurc", "augrc", "error_at_coverage_80", "error_at_coverage_60", "error_at_coverage_40", "error_at_coverage_20", "high_confidence_error_80", "high_confidence_error_90", "high_confidence_error_95", "threshold_score_50", "threshold_score_75", "threshold_score_90", "trap_abstention", "trap_abstention_token_only", "non_answer", "youden", "abstention_f1", "missed_trap_confidence", "simpleqa_f", "omniscience", "usable_share", "modal_share", "distinct_values", "median_confidence"]
 )
 
 

@@ -8,7 +8,7 @@ from scipy import optimize, stats
 
 from selfdiag.measure import calibration, discrimination, recalibration
 from selfdiag.measure.counts import Counts, pool, tabulate
-from selfdiag.measure.reliability import calibrated_draws, group_rows, null_band
+from selfdiag.measure.reliability import calibrated_draws, group_rows, null_band, reliability_diagram
 from selfdiag.measure.resampling import newcombe, wilson
 
 
@@ -169,6 +169,14 @@ def test_small_samples_look_miscalibrated_under_perfect_calibration() -> None:
 def test_a_null_band_without_data_is_none() -> None:
     empty = calibrated_draws(tabulate([], []))
     assert null_band(empty, calibration.ece) is None
+
+
+def test_the_band_of_a_bin_is_where_calibrated_accuracies_lie() -> None:
+    (row,) = reliability_diagram(Counts(np.array([0.75]), np.array([10]), np.array([30])))
+    expected = stats.binom.ppf([0.025, 0.975], 40, 0.75) / 40
+    assert row.band == pytest.approx(tuple(expected), abs=0.026)
+    assert (row.low, row.high, row.n, row.mean_confidence, row.accuracy) == (0.7, 0.8, 40, 0.75, 0.25)
+    assert row.ci == wilson(10, 40)
 
 
 def test_group_rows() -> None:

@@ -200,4 +200,7 @@ def test_bounds_move_every_unusable_reply_both_ways() -> None:
     assert bounds.accuracy == pytest.approx((0.6, 0.8))
     known = 7 * 0.9 - 6
     assert bounds.gap == pytest.approx(((known - 2) / 10, (known + 2 + 1) / 10))
+    unstated = abstention.bounds(tally_rows(["correct", "correct", "incorrect"], [0.9, NONE, NONE]))
+    assert unstated.accuracy == pytest.approx((2 / 3, 2 / 3))
+    assert unstated.gap == pytest.approx(((-0.1 - 1) / 3, (-0.1 + 1) / 3))
     assert abstention.bounds(Tally()).accuracy is None

@@ -33,6 +33,4 @@ def test_intervals() -> None:
 
 def test_foreign_text_means_nothing_in_markdown() -> None:
     text = "<script>|[link](x)`code`**b**\n# head\x1b"
-    assert cell(text) == (
-        "\\<script\\>\\|\\[link\\]\\(x\\)\\`code\\`\\*\\*b\\*\\*\\\\n\\# head\\\\x1b"
-    )
+    assert cell(text) == ("\\<script\\>\\|\\[link\\]\\(x\\)\\`code\\`\\*\\*b\\*\\*\\\\n\\# head\\\\x1b")
