@@ -162,8 +162,7 @@ def test_a_fault_in_selfdiag_itself_is_no_traceback(
     from selfdiag.cli import models
 
     def broken() -> None:
-        secret = "sk-canary0123456789abcdef"
-        raise RuntimeError(f"boom {secret}")
+        raise RuntimeError("boom sk-canary0123456789abcdef")
 
     monkeypatch.setattr("selfdiag.models.registry.listings", broken)
     monkeypatch.setattr(sys, "argv", ["selfdiag", "models"])
