@@ -107,8 +107,9 @@ def main() -> None:
         code = _tell(_usage_line(error), ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
         code = _tell("interrupted", ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        # the reader has gone (as in '| head'); Python must not complain of it at shutdown
+    except (BrokenPipeError, SystemExit):
+        # the reader has gone, as in '| head' (click turns that into SystemExit): no fault, and Python must not
+        # complain of it at shutdown
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.OK
     except Exception as error:  # noqa: BLE001 - never a traceback: it would print keys and foreign text

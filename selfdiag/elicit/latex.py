@@ -26,7 +26,7 @@ COMMANDS = frozenset(
     frown flat natural sharp beth bigcup bigcap bigoplus bigotimes bowtie bot top nsubseteq nleq ngeq nless ngtr
     rtimes rightharpoonup rightleftharpoons rmod rbrace rbrack rgroup backslash backsim barwedge between
     textdegree textmu texteuro unit si SI ce
-    """.split()  # noqa: SIM905
+    """.split()
 )
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[A-Za-z]+|.|\Z)", re.DOTALL)

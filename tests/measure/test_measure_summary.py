@@ -31,7 +31,7 @@ NAMES = set(
     threshold_score_90 trap_abstention trap_abstention_token_only non_answer youden abstention_f1
     missed_trap_confidence simpleqa_f omniscience usable_share modal_share distinct_values
     median_confidence
-    """.split()  # noqa: SIM905 (a list of this length would fill the page)
+    """.split()
 )
 PROPORTIONS = {
     name
