@@ -213,8 +213,9 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
     )
     assert child.stdout is not None
     assert child.stderr is not None
-    child.stdout.close()
-    told = child.stderr.read()
+    with child.stderr:
+        child.stdout.close()
+        told = child.stderr.read()
     assert child.wait(30) == 0
     assert told == ""
 
