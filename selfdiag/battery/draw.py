@@ -67,7 +67,7 @@ def draw(
     if items:
         wanted = set(items)
         probes = [probe for probe in battery.probes if probe.id in wanted]
-        chosen_traps = [trap for trap in battery.traps if trap.id in wanted]
+        chosen_traps = [trap for trap in battery.traps if trap.id in wanted and traps]
     else:
         names = [name for name in battery.bins() if not bins or name in bins]
         probes = _probes(battery, size, names, order)

@@ -234,3 +234,42 @@ def test_the_record_has_the_fields_of_the_format() -> None:
     """
     assert list(Record.__struct_fields__) == names.split()
     assert msgspec.json.decode(msgspec.json.encode(record("a")), type=Record) == record("a")
+
+
+def test_a_run_that_cannot_be_read_or_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, manifest()) as writer:
+        writer.append(record("a"))
+        writer.sync()
+
+    def refused(*_: object, **__: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refused)
+        with pytest.raises(SelfdiagError, match="cannot be read .Permission denied"):
+            read_manifest(folder)
+    opened = Path.open
+
+    def refused_records(path: Path, *words: object) -> object:
+        return refused() if path.name == "records.jsonl" else opened(path, *words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refused_records)
+        with pytest.raises(SelfdiagError, match=r"records\.jsonl cannot be read"):
+            read_run(folder)
+        with pytest.raises(SelfdiagError, match="cannot be written"):
+            RunWriter.resume(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr("selfdiag.runs.store.shutil.rmtree", refused)
+        with pytest.raises(SelfdiagError, match="cannot be deleted"):
+            remove_run(folder)
+    assert read_run(folder).records
+
+
+def test_a_note_that_cannot_be_written_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SELFDIAG_HOME", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("")
+    remember_latest(tmp_path)
+    with pytest.raises(SelfdiagError, match="there is no run yet"):
+        find_run("latest")
