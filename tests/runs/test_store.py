@@ -251,8 +251,8 @@ def test_a_run_that_cannot_be_read_or_locked_is_told(tmp_path: Path, monkeypatch
             read_manifest(folder)
     opened = Path.open
 
-    def refused_records(path: Path, *words: object) -> object:
-        return refused() if path.name == "records.jsonl" else opened(path, *words)
+    def refused_records(path: Path, *words: object, **more: object) -> object:
+        return refused() if path.name == "records.jsonl" else opened(path, *words, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", refused_records)
