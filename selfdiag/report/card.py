@@ -108,8 +108,12 @@ def _figure(name: str, value: str, ci: str) -> str:
 
 
 def _why(note: str) -> str:
-    return note.partition(";")[0].removeprefix("no interval: ")[:24] if note else ""
+    """Return the reason of a missing interval in few words, such as ``needs 5 right, has 3``."""
+    for part in note.split("; "):
+        if part.startswith("no interval: needs"):
+            return part.removeprefix("no interval: ").replace(" answers", "")
+    return "constant confidence" if "confidence constant" in note else note.partition(";")[0][:20]
 
 
 def _pair(left: str, right: str) -> str:
-    return f"{left:<38}{right}"[:INNER].rstrip()
+    return f"{left:<40}{right}"[:INNER].rstrip()
