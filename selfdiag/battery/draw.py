@@ -16,6 +16,8 @@ from selfdiag.battery.items import BINS, DIFFICULTIES, Battery, Probe, Trap
 T = TypeVar("T")
 
 DRAWS = ("quick", "standard", "full")
+PAPER = "paper"
+"""All probes and one trap a bin: the size of the published study, 294 + 21."""
 _PER_BIN = {"quick": 2, "standard": 6}
 _HARD_SHARE = {"quick": 12, "standard": 36}
 
@@ -56,7 +58,7 @@ def draw(
         battery: the whole battery.
         size: ``quick`` (2 probes a bin of different difficulty, 15 easy 15 medium 12 hard over 21 bins,
             and one trap a bin), ``standard`` (6 probes a bin and one trap a bin) or ``full``. Where a bin
-            has fewer items, it gives all it has.
+            has fewer items, it gives all it has. ``PAPER`` is all probes and one trap a bin.
         seed: fixes the choice; the same seed draws the same items everywhere.
         bins: keep these bins only; all of them when empty.
         items: keep these item ids only, whatever ``size`` says.
@@ -125,7 +127,7 @@ def _quotas(names: list[str], per_bin: int, order: SeededOrder) -> dict[str, dic
 
 def _traps(battery: Battery, size: str, names: list[str], order: SeededOrder) -> list[Trap]:
     by_bin = {name: [trap for trap in battery.traps if trap.bin == name] for name in names}
-    if size not in _PER_BIN:
+    if size not in {*_PER_BIN, PAPER}:
         return [trap for name in names for trap in by_bin[name]]
     pools = {name: order.shuffled(by_bin[name], "trap") for name in order.shuffled(names, "traps")}
     chosen = {name: pool[0] for name, pool in pools.items() if pool}

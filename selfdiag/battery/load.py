@@ -208,7 +208,7 @@ def _csv_rows(file: Path, text: str) -> Iterator[tuple[str, dict[str, Any], int]
                 continue
             for field in _LIST_FIELDS:
                 if field in row:
-                    row[field] = [part.strip() for part in str(row[field]).split("|")]
+                    row[field] = _texts(str(row[field]))
             for field in ("tolerance", "relative_tolerance"):
                 if field in row:
                     row[field] = _float(file, reader.line_num, field, row[field])
@@ -218,6 +218,18 @@ def _csv_rows(file: Path, text: str) -> Iterator[tuple[str, dict[str, Any], int]
     except csv.Error as error:
         fault = f"not valid CSV: {error}"
         raise BatteryError([Fault(file=file.name, line=reader.line_num, fault=fault)]) from None
+
+
+def _texts(cell: str) -> list[Any]:
+    """Return the texts of one cell: separated by bars, or a JSON list where a text holds a bar itself."""
+    if cell.startswith("["):
+        try:
+            texts = json.loads(cell)
+        except (ValueError, RecursionError):
+            texts = None
+        if isinstance(texts, list):
+            return texts
+    return [part.strip() for part in cell.split("|")]
 
 
 def _float(file: Path, line: int, field: str, text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -33,6 +34,22 @@ def print_json(document: Any) -> None:
 def say(message: str) -> None:
     """Print one line for the person to standard error."""
     click.echo(message, err=True)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text as UTF-8 in one step, and say so.
+
+    Raises:
+        SelfdiagError: when the place cannot be written.
+    """
+    from selfdiag.runs.store import replace_file
+    from selfdiag.safety import SelfdiagError, one_line
+
+    try:
+        replace_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise SelfdiagError(f"{one_line(str(path))} cannot be written ({error.strerror})") from None
+    say(f"wrote {one_line(str(path))}")
 
 
 def is_terminal(stream: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, print_json, say, table
+from selfdiag.cli.output import json_option, print_json, say, table, write_file
 
 _battery_option = click.option(
     "--battery",
@@ -110,6 +110,75 @@ def grade_answer(item_id: str, text: str, battery: Path | None, as_json: bool) -
     flags = f"  [{', '.join(verdict.flags)}]" if verdict.flags else ""
     click.echo(f"{verdict.outcome}: {literal(verdict.rule, 200)}{flags}")
     click.echo(f"expected {literal(verdict.expected, 200)!r}, given {literal(verdict.given, 200)!r}")
+
+
+@probes.command(help="Write a battery to standard output or to a file, fresh questions included.")
+@click.option("--fresh", type=int, metavar="SEED", help="Newly generated questions in the computable topics.")
+@click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level.")
+@click.option("--format", "form", type=click.Choice(["toml", "jsonl", "csv"]), default="toml", help="Default toml.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
+@_battery_option
+def export(fresh: int | None, hardness: int | None, form: str, output: Path | None, battery: Path | None) -> None:
+    """Write a battery."""
+    from selfdiag.battery.generators import fresh as generate
+    from selfdiag.battery.write import write
+    from selfdiag.safety import SelfdiagError, one_line
+
+    found = _load(battery)
+    try:
+        if fresh is not None or hardness is not None:
+            found = generate(found, fresh or 0, hardness=hardness)
+        text = write(found, form)
+    except ValueError as error:
+        raise SelfdiagError(one_line(str(error), 300)) from None
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    write_file(output, text)
+
+
+@probes.command(help="Write a commented battery of your own to start from.")
+@click.argument("file", type=click.Path(path_type=Path))
+def new(file: Path) -> None:
+    """Write an example battery."""
+    from selfdiag.battery.write import EXAMPLE
+    from selfdiag.safety import SelfdiagError, one_line
+
+    if file.suffix != ".toml":
+        raise SelfdiagError(f"{one_line(str(file))}: the example is TOML, so let the name end in .toml")
+    if file.exists():
+        raise SelfdiagError(f"{one_line(str(file))} exists already and is left as it is: choose another name")
+    write_file(file, EXAMPLE)
+
+
+@probes.command(help="Show for each item how often it was right over RUNS, and what that says of the item.")
+@click.argument("runs", nargs=-1, required=True)
+@json_option
+def stats(runs: tuple[str, ...], as_json: bool) -> None:
+    """Show item statistics."""
+    from selfdiag.protocols.item_statistics import item_statistics
+    from selfdiag.runs.store import find_run, read_run
+
+    found = item_statistics([read_run(find_run(run)) for run in runs])
+    if as_json:
+        print_json(found)
+        return
+    rows = [("item", "level", "asked", "right", "with the rest", "wordings", "remarks")]
+    rows += [
+        (
+            item.id,
+            item.difficulty or "trap",
+            str(item.n),
+            "-" if item.share_right is None else f"{item.share_right:.0%}",
+            "-" if item.rest_correlation is None else f"{item.rest_correlation:+.2f}",
+            "-" if item.paraphrase_spread is None else f"{item.paraphrase_spread:.0%}",
+            ", ".join(item.remarks),
+        )
+        for item in found.items
+    ]
+    click.echo(table(rows))
+    for note in found.notes:
+        say(note)
 
 
 def _load(path: Path | None) -> Any:

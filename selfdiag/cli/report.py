@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from selfdiag.cli.output import print_json
+from selfdiag.cli.output import print_json, write_file
 
 HELP = """Show or write the report of RUN (an id, a unique part of it, 'latest', or a path).
 
@@ -29,8 +29,7 @@ def report(run: str, form: str, output: Path | None) -> None:
     from selfdiag.protocols.audit import summarise
     from selfdiag.report.card import card_lines, framed
     from selfdiag.report.markdown import markdown
-    from selfdiag.runs.store import find_run, read_run, replace_file
-    from selfdiag.safety import SelfdiagError, one_line
+    from selfdiag.runs.store import find_run, read_run
 
     found = read_run(find_run(run))
     summary = summarise(found)
@@ -46,8 +45,4 @@ def report(run: str, form: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        replace_file(output, text.encode("utf-8"))
-    except OSError as error:
-        raise SelfdiagError(f"{one_line(str(output))} cannot be written ({error.strerror})") from None
-    click.echo(f"wrote {one_line(str(output))}", err=True)
+    write_file(output, text)

@@ -23,6 +23,7 @@ Examples:
   selfdiag run embedded
   selfdiag run openai:qwen3 --base-url http://127.0.0.1:8080/v1 --battery standard
   selfdiag run persona:blind --json
+  selfdiag run embedded --battery standard --fresh 3
   selfdiag run embedded --bins physics,history --limit 6
   selfdiag run --resume latest
 """
@@ -56,7 +57,12 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
 @click.option("--dry-run", is_flag=True, help="Print what would be asked, and ask nothing.")
 @click.option("--yes", is_flag=True, help=f"Do not ask before a run of more than {MANY_CALLS:,} calls.")
 @click.option("--base-url", default="", metavar="URL", help="Address of an OpenAI-compatible server.")
-@click.option("--sections", default="probes,traps", callback=_names, help="What to ask (default probes,traps).")
+@click.option(
+    "--sections", default="probes,traps", callback=_names, help="What to ask: probes,traps (default), fresh-check."
+)
+@click.option("--fresh", type=int, metavar="SEED", help="Ask newly generated questions in the computable topics.")
+@click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level.")
+@click.option("--paper-size", is_flag=True, help="With --battery full: all probes and one trap a topic.")
 @click.option("--bins", callback=_names, metavar="NAMES", help="Only these topics, separated by commas.")
 @click.option("--items", callback=_names, metavar="IDS", help="Only these items, separated by commas.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many probes and so many traps.")

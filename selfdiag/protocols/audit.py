@@ -18,6 +18,7 @@ from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.measure.summary import Composite, confidence_metrics, measure_run
 from selfdiag.measure.tally import tally_rows
 from selfdiag.measure.tiers import Tier
+from selfdiag.protocols.fresh_check import FreshCheck, fresh_check
 from selfdiag.runs.records import MEASURED_SECTIONS, Record
 from selfdiag.runs.store import Run
 
@@ -35,6 +36,9 @@ OUTCOMES = (
 )
 PER_BIN = 10
 """Below so many answers a bin, tables speak of the five groups instead."""
+GRADED = ("correct", "incorrect")
+EASY_ABOVE = 0.85
+"""Above this accuracy a battery measures next to nothing."""
 BOUNDS_BELOW = 0.90
 """Below this usable share the best and the worst case are given too."""
 
@@ -108,7 +112,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     questionnaire: dict[str, Any] | None = None
     microprobe: dict[str, Any] | None = None
     anchor: dict[str, Any] | None = None
-    fresh_check: dict[str, Any] | None = None
+    fresh_check: FreshCheck | None = None
     consistency: dict[str, Any] | None = None
     sources: dict[str, Any] | None = None
     bounds: dict[str, tuple[float, float] | None] | None = None
@@ -167,6 +171,7 @@ def summarise(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Summary:
         families=_families(records),
         composite=measured.composite,
         tier=measured.tier,
+        fresh_check=fresh_check(manifest.plan, latest, draws=draws, seed=seed),
         bounds={"accuracy": limits.accuracy, "gap": limits.gap} if limits else None,
         usage=_usage(run),
         notes=_notes(run, records, len(planned), scale_note, usable),
@@ -186,6 +191,12 @@ def columns_of(records: Sequence[Record]) -> tuple[Columns, str]:
         free_text=tuple("free_text" in marks for marks in flags),
     )
     return columns, note
+
+
+def measured_accuracy(records: Sequence[Record]) -> float | None:
+    """Return the share of graded probes that are right, or None when none is graded."""
+    graded = [record.outcome == "correct" for record in records if record.outcome in GRADED and not record.trap]
+    return sum(graded) / len(graded) if graded else None
 
 
 def answered_counts(columns: Columns, rows: Sequence[int] | None = None) -> Counts:
@@ -286,6 +297,9 @@ def _notes(run: Run, records: Sequence[Record], planned: int, scale_note: str, u
         notes.append(scale_note)
     if usable is not None and usable < BOUNDS_BELOW:
         notes.append(f"only {usable:.0%} of the replies to probes could be used; see the bounds")
+    accuracy = measured_accuracy(records)
+    if accuracy is not None and accuracy > EASY_ABOVE:
+        notes.append(f"{accuracy:.0%} right: too easy to measure much; try harder ones with --fresh 1 --hardness 5")
     named = {record.outcome for record in records}
     if "overflow" in named:
         notes.append("some prompts did not fit the context: raise --num-ctx")

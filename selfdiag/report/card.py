@@ -43,7 +43,7 @@ def _what(summary: Summary) -> str:
     parts = [
         f"{model}{simulated}",
         summary.model.provider,
-        f"{draw} battery {one_line(battery.version, 8)}",
+        f"{draw} {'fresh ' if '-fresh-' in battery.id else ''}{one_line(battery.version, 8)}",
         asked,
         words.duration(summary.usage.seconds),
     ]

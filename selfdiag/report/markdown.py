@@ -37,6 +37,7 @@ def markdown(run: Run, summary: Summary) -> str:
         _metrics(summary),
         _groups(summary),
         _traps(summary),
+        _fresh_check(summary),
         _worst(run),
         _method(run, summary),
     ]
@@ -146,6 +147,20 @@ def _traps(summary: Summary) -> str:
     return f"## Traps\n\nQuestions without an answer; the right reply is to say so.{fabricated}\n\n" + _table(
         ["family", "asked", "spotted", "answered"], rows
     )
+
+
+def _fresh_check(summary: Summary) -> str:
+    check = summary.fresh_check
+    if check is None:
+        return ""
+    rows = []
+    for name, contrast in (("accuracy", check.accuracy), ("gap", check.gap)):
+        shown = words.signed if name == "gap" else words.percent
+        ci = words.interval(contrast.difference, kind="signed")
+        row = [name, shown(contrast.second), shown(contrast.first), words.signed(contrast.difference.value), ci]
+        rows.append([*row, contrast.difference.note])
+    head = ["measure", "stored", "fresh", "difference", "95 % interval", "note"]
+    return f"## Fresh check\n\n{check.pairs} pairs: {check.note}.\n\n" + _table(head, rows)
 
 
 def _worst(run: Run) -> str:

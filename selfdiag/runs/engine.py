@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from selfdiag.battery.items import Trap
 from selfdiag.elicit.grading import grade
 from selfdiag.elicit.prompts import RESPONSE_SCHEMA
 from selfdiag.elicit.reading import Reading, read_reply
@@ -110,7 +111,7 @@ class Engine:
         self._settings = settings
         self._max_tokens = max_tokens
         self._known = known or {}
-        self._items = {item.id: item for item in plan.drawn.items()}
+        self._items = {item.id: item for item in plan.asked().items()}
         self._limit = settings.concurrency or provider.concurrency
         self._policy = RetryPolicy(retries=settings.max_retries)
         self._queue: asyncio.Queue[Event | _Landed | None] = asyncio.Queue(maxsize=4 * self._limit + 16)
@@ -334,7 +335,7 @@ class Engine:
             item_id=item.id,
             bin=item.bin,
             difficulty=getattr(item, "difficulty", None),
-            trap=call.section == "traps",
+            trap=isinstance(item, Trap),
             family=getattr(item, "family", None),
             section=call.section,
             arm=call.arm,

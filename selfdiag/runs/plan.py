@@ -7,25 +7,39 @@ from pathlib import Path
 
 import msgspec
 
-from selfdiag.battery.draw import DRAWS, SeededOrder, draw, wording
-from selfdiag.battery.items import Battery, Item, Trap
+from selfdiag.battery.draw import DRAWS, PAPER, SeededOrder, draw, wording
+from selfdiag.battery.items import Battery, Item, Probe, Trap
 from selfdiag.battery.load import BatteryError, load, shipped
 from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render
 from selfdiag.models.base import nearest
 from selfdiag.runs.records import MEASURED_SECTIONS, BatteryInfo, PlannedCall, PromptText, RunSettings
 from selfdiag.safety import SelfdiagError, one_line
 
-SECTIONS = MEASURED_SECTIONS
+FRESH_CHECK = "fresh-check"
+SECTIONS = (*MEASURED_SECTIONS, FRESH_CHECK)
+CHECK_PAIRS = 20
+"""So many stored probes are asked beside as many fresh ones of the same topic and difficulty."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """Every call in order, with the text of each distinct prompt once."""
+    """Every call in order, with the text of each distinct prompt once.
+
+    ``drawn`` holds the items of the audit itself, ``check`` the probes of the fresh check: stored and fresh in
+    turn, one pair after the other.
+    """
 
     battery: BatteryInfo
     drawn: Battery
+    check: tuple[Probe, ...] = ()
     systems: dict[str, str]
     prompts: dict[str, PromptText]
     calls: tuple[PlannedCall, ...]
+
+    def asked(self) -> Battery:
+        """Return every item that the plan asks, each once."""
+        known = {item.id for item in self.drawn.items()}
+        more = {probe.id: probe for probe in self.check if probe.id not in known}
+        return msgspec.structs.replace(self.drawn, probes=(*self.drawn.probes, *more.values()))
 
     def prompt(self, call: PlannedCall) -> Prompt:
         """Return the text of a call's prompt."""
@@ -39,7 +53,7 @@ def make_plan(settings: RunSettings) -> Plan:
     Raises:
         SelfdiagError: when a setting names something that is not there, or nothing is left to ask.
     """
-    whole, size = _battery(settings.battery)
+    whole, size = _battery(settings)
     _check(settings, whole)
     drawn = draw(
         whole,
@@ -52,22 +66,28 @@ def make_plan(settings: RunSettings) -> Plan:
     )
     if "probes" not in settings.sections:
         drawn = msgspec.structs.replace(drawn, probes=())
-    if not drawn.items():
+    check = _fresh_check(settings) if FRESH_CHECK in settings.sections else ()
+    if not drawn.items() and not check:
         raise SelfdiagError("nothing is left to ask: the choice of sections, bins, items and limit is empty")
     systems: dict[str, str] = {}
     prompts: dict[str, PromptText] = {}
     calls = []
     order = SeededOrder("call order", settings.seed)
     # probes and traps mixed: a run that stops early has asked some of each
-    for item in order.shuffled(drawn.items()):
-        for paraphrase in _wordings(item, settings):
+    asked = [(item, "traps" if isinstance(item, Trap) else "probes") for item in order.shuffled(drawn.items())]
+    asked += [(probe, FRESH_CHECK) for probe in check]
+    for item, section in asked:
+        measured = section != FRESH_CHECK
+        wordings = _wordings(item, settings) if measured else [wording(item, settings.seed)]
+        for paraphrase in wordings:
             prompt = render(item, paraphrase, example=settings.example)
             key = hashlib.sha256(prompt.system.encode()).hexdigest()[:16]
             systems[key] = prompt.system
             prompts[prompt.sha256()] = PromptText(system=key, user=prompt.user)
-            calls += [_call(settings, item, paraphrase, n, prompt) for n in range(settings.repeat)]
+            repeats = settings.repeat if measured else 1
+            calls += [_call(settings, section, item, paraphrase, n, prompt) for n in range(repeats)]
     info = BatteryInfo(id=whole.id, version=whole.version, sha256=whole.sha256())
-    return Plan(battery=info, drawn=drawn, systems=systems, prompts=prompts, calls=tuple(calls))
+    return Plan(battery=info, drawn=drawn, check=check, systems=systems, prompts=prompts, calls=tuple(calls))
 
 
 def call_id(settings: RunSettings, section: str, item_id: str, *, arm: str, paraphrase: int, replicate: int) -> str:
@@ -90,8 +110,9 @@ def trial_id(call: PlannedCall) -> str:
     return hashlib.sha256(f"trial\0{call.call_id}".encode()).hexdigest()[:20]
 
 
-def _call(settings: RunSettings, item: Item, paraphrase: int, replicate: int, prompt: Prompt) -> PlannedCall:
-    section = "traps" if isinstance(item, Trap) else "probes"
+def _call(
+    settings: RunSettings, section: str, item: Item, paraphrase: int, replicate: int, prompt: Prompt
+) -> PlannedCall:
     identity = call_id(settings, section, item.id, arm="none", paraphrase=paraphrase, replicate=replicate)
     return PlannedCall(
         call_id=identity,
@@ -109,8 +130,43 @@ def _wordings(item: Item, settings: RunSettings) -> list[int]:
     return [wording(item, settings.seed)]
 
 
-def _battery(name: str) -> tuple[Battery, str]:
-    """Return the battery that a name or path means, and the size of the draw from it."""
+def _battery(settings: RunSettings) -> tuple[Battery, str]:
+    """Return the battery that the settings mean, and the size of the draw from it."""
+    if settings.paper_size and settings.battery != "full":
+        raise SelfdiagError("--paper-size is a draw from the full battery: add --battery full")
+    battery, size = _stored(settings.battery)
+    if settings.fresh is not None or settings.hardness is not None:
+        battery = _fresh(battery, settings.fresh or 0, settings.hardness)
+    return battery, PAPER if settings.paper_size else size
+
+
+def _fresh(battery: Battery, seed: int, hardness: int | None) -> Battery:
+    from selfdiag.battery.generators import fresh
+
+    try:
+        return fresh(battery, seed, hardness=hardness)
+    except ValueError as error:
+        raise SelfdiagError(f"no fresh battery: {error}") from None
+
+
+def _fresh_check(settings: RunSettings) -> tuple[Probe, ...]:
+    """Return pairs of a stored and a fresh probe of the same topic and difficulty, one after the other."""
+    from selfdiag.battery.generators import TEMPLATES
+
+    stored = shipped()
+    again = _fresh(stored, settings.fresh if settings.fresh is not None else settings.seed + 1, None)
+    pairs = [(old, new) for old, new in zip(stored.probes, again.probes, strict=True) if old.bin in TEMPLATES]
+    order = SeededOrder("fresh check", settings.seed)
+    by_bin: dict[str, list[tuple[Probe, Probe]]] = {}
+    for pair in sorted(pairs, key=lambda pair: order.key(pair[0].id)):
+        by_bin.setdefault(pair[0].bin, []).append(pair)
+    # one pair of every topic before a topic comes again
+    ranked = [(rank, order.key(name), pair) for name, found in by_bin.items() for rank, pair in enumerate(found)]
+    ranked.sort(key=lambda row: row[:2])
+    return tuple(probe for _, _, pair in ranked[:CHECK_PAIRS] for probe in pair)
+
+
+def _stored(name: str) -> tuple[Battery, str]:
     if name in DRAWS:
         return shipped(), name
     path = Path(name).expanduser()

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from selfdiag.battery.items import Battery
+from selfdiag.battery.items import Battery, Probe
 from selfdiag.elicit.grading import Outcome
 from selfdiag.models.base import ModelInfo
 
@@ -26,6 +26,9 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     battery: str = "quick"
     sections: tuple[str, ...] = MEASURED_SECTIONS
     seed: int = 0
+    fresh: int | None = None
+    hardness: int | None = None
+    paper_size: bool = False
     bins: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     limit: int | None = None
@@ -94,7 +97,10 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What was planned, with what, and how it went. It is complete before the first call."""
+    """What was planned, with what, and how it went. It is complete before the first call.
+
+    ``drawn`` holds the items of the audit itself, ``check`` the probes of other sections.
+    """
 
     schema: str = SCHEMA
     run_id: str
@@ -103,6 +109,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model: ModelInfo
     battery: BatteryInfo
     drawn: Battery
+    check: tuple[Probe, ...] = ()
     prompt_version: str
     systems: dict[str, str]
     prompts: dict[str, PromptText]

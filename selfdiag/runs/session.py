@@ -69,7 +69,7 @@ class Session:
         options = ProviderOptions(
             base_url=self.settings.base_url,
             seed=self.settings.seed,
-            battery=self.plan.drawn,
+            battery=self.plan.asked(),
             timeout=self.settings.timeout,
             num_ctx=self.settings.num_ctx,
             waiting=self._waiting,
@@ -186,6 +186,7 @@ class Session:
             model=provider.info(),
             battery=self.plan.battery,
             drawn=self.plan.drawn,
+            check=self.plan.check,
             prompt_version=PROMPT_VERSION,
             systems=self.plan.systems,
             prompts=self.plan.prompts,
@@ -203,6 +204,7 @@ def plan_of(manifest: Manifest) -> Plan:
     return Plan(
         battery=manifest.battery,
         drawn=manifest.drawn,
+        check=manifest.check,
         systems=manifest.systems,
         prompts=manifest.prompts,
         calls=manifest.plan,

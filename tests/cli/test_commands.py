@@ -251,3 +251,38 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130
+
+
+def test_fresh_hard_and_paper_size_batteries(selfdiag, tmp_path: Path) -> None:
+    done = selfdiag("run", "persona:calibrated", "--battery", "standard", "--fresh", "3", "--out", "fresh", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["battery"]["id"] == "selfdiag-fresh-3"
+    again = selfdiag("run", "--resume", "fresh")
+    assert again.returncode == 0
+    assert "126 probes" in again.stdout
+    refused = selfdiag("run", "--resume", "fresh", "--fresh", "4")
+    assert "fresh was 3 and is now 4" in refused.stderr
+    hard = json.loads(selfdiag("run", "persona:calibrated", "--hardness", "6", "--json").stdout)
+    assert hard["battery"]["id"] == "selfdiag-fresh-0-h6"
+    paper = json.loads(selfdiag("run", "persona:calibrated", "--battery", "full", "--paper-size", "--json").stdout)
+    assert (paper["battery"]["probes"], paper["battery"]["traps"]) == (294, 21)
+    full = json.loads(selfdiag("run", "persona:calibrated", "--battery", "full", "--json").stdout)
+    assert (full["battery"]["probes"], full["battery"]["traps"]) == (294, 42)
+    assert selfdiag("run", "persona:calibrated", "--paper-size").returncode == 2
+
+
+def test_batteries_are_exported_started_and_judged_by_runs(selfdiag, tmp_path: Path) -> None:
+    text = selfdiag("probes", "export", "--fresh", "7").stdout
+    assert text == selfdiag("probes", "export", "--fresh", "7").stdout
+    (tmp_path / "seven.toml").write_text(text, encoding="utf-8")
+    asked = json.loads(selfdiag("run", "persona:calibrated", "--battery", "seven.toml", "--json").stdout)
+    assert asked["battery"]["probes"] == 294
+    assert selfdiag("probes", "export", "--format", "jsonl", "-o", "all.jsonl").returncode == 0
+    assert selfdiag("probes", "lint", "all.jsonl").returncode == 0
+    assert selfdiag("probes", "new", "mine.toml").returncode == 0
+    assert selfdiag("probes", "lint", "mine.toml").returncode == 0
+    assert selfdiag("probes", "new", "mine.toml").returncode == 2
+    stats = json.loads(selfdiag("probes", "stats", "latest", "--json").stdout)
+    assert stats["schema"] == "selfdiag.items/1"
+    assert len(stats["items"]) == 336
+    assert "with the rest" in selfdiag("probes", "stats", "latest").stdout
