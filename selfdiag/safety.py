@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _SECRET = re.compile(
     r"(?i)((?:authorization|api[-_]?key)['\"]?\s*[:=]\s*['\"]?(?:bearer\s+)?|bearer\s+)([^\s,;'\"]{6,})"
@@ -33,10 +34,16 @@ def remember_secret(secret: str | None) -> None:
         _known_secrets.add(secret)
 
 
-def redact(text: str) -> str:
-    """Return the text with every known key, and everything shaped like one, replaced by ``[key]``."""
+def without_secrets(text: str) -> str:
+    """Return the text with every known key replaced by ``[key]``; a server may send back what it was sent."""
     for secret in _known_secrets:
         text = text.replace(secret, "[key]")
+    return text
+
+
+def redact(text: str) -> str:
+    """Return the text with every known key, and everything shaped like one, replaced by ``[key]``."""
+    text = without_secrets(text)
     text = _SECRET.sub(lambda match: f"{match.group(1)}[key]", text)
     return _KEY_SHAPE.sub("[key]", text)
 
@@ -73,6 +80,15 @@ def one_line(text: str, limit: int = 200) -> str:
     joined = " ".join(redact(text[: 20 * limit]).split())
     shown = literal(joined)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Return a hint such as `` Did you mean 'blind'?`` for a mistyped name, or an empty text."""
+    import difflib
+
+    lowered = {known.lower(): known for known in names}
+    close = difflib.get_close_matches(name.lower(), list(lowered), n=1)
+    return f" Did you mean {lowered[close[0]]!r}?" if close else ""
 
 
 def _unsafe(char: str) -> bool:

@@ -13,22 +13,30 @@ def _folder(kind: str) -> Path:
     return Path(getattr(dirs, f"user_{kind}_dir"))
 
 
+def _expanded(text: str) -> Path:
+    """Return a path with ``~`` replaced where that can be done, else as it is written."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
 def data_dir() -> Path:
     """Return the folder for runs; ``SELFDIAG_HOME`` moves it."""
     home = os.environ.get("SELFDIAG_HOME")
-    return Path(home).expanduser() if home else _folder("data")
+    return _expanded(home) if home else _folder("data")
 
 
 def config_dir() -> Path:
     """Return the folder for configuration and keys; ``SELFDIAG_HOME`` moves it."""
     home = os.environ.get("SELFDIAG_HOME")
-    return Path(home).expanduser() / "config" if home else _folder("config")
+    return _expanded(home) / "config" if home else _folder("config")
 
 
 def cache_dir() -> Path:
     """Return the folder for downloaded models; ``SELFDIAG_CACHE`` moves it."""
     cache = os.environ.get("SELFDIAG_CACHE")
-    return Path(cache).expanduser() if cache else _folder("cache")
+    return _expanded(cache) if cache else _folder("cache")
 
 
 def runs_dir() -> Path:
@@ -42,13 +50,10 @@ def paths() -> dict[str, Path]:
 
 
 def api_key(provider: str) -> str | None:
-    """Return the key for a provider from its usual environment variable, or None.
+    """Return the key for a provider's own service, from ``<PROVIDER>_API_KEY``, or None."""
+    return os.environ.get(f"{provider.upper()}_API_KEY", "").strip() or None
 
-    ``SELFDIAG_<PROVIDER>_API_KEY`` comes first, then ``<PROVIDER>_API_KEY``.
-    """
-    name = provider.upper().replace("-", "_")
-    for variable in (f"SELFDIAG_{name}_API_KEY", f"{name}_API_KEY"):
-        value = os.environ.get(variable, "").strip()
-        if value:
-            return value
-    return None
+
+def server_key(provider: str) -> str | None:
+    """Return the key for a server named by ``--base-url``, from ``SELFDIAG_<PROVIDER>_API_KEY``, or None."""
+    return os.environ.get(f"SELFDIAG_{provider.upper()}_API_KEY", "").strip() or None

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from selfdiag.settings import api_key, cache_dir, config_dir, data_dir, paths, runs_dir
+from selfdiag.settings import api_key, cache_dir, config_dir, data_dir, paths, runs_dir, server_key
 
 
 def test_one_variable_moves_data_and_config_another_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -20,9 +20,12 @@ def test_the_usual_folders_without_them(monkeypatch: pytest.MonkeyPatch) -> None
     assert all("selfdiag" in str(path) for path in paths().values())
 
 
-def test_a_key_comes_from_the_most_telling_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_services_key_and_a_servers_key_are_never_mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert api_key("openai") is None
+    assert server_key("openai") is None
     monkeypatch.setenv("OPENAI_API_KEY", " usual ")
     assert api_key("openai") == "usual"
+    assert server_key("openai") is None
     monkeypatch.setenv("SELFDIAG_OPENAI_API_KEY", "own")
-    assert api_key("openai") == "own"
+    assert api_key("openai") == "usual"
+    assert server_key("openai") == "own"

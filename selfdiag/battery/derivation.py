@@ -9,11 +9,22 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
-from typing import Any
+from typing import IO, Any
+
+import msgspec
 
 MAX_STEPS = 1_000_000
 MAX_EXPONENT = 10_000
+MAX_SECONDS = 10
+STARTING_SECONDS = 20
+MAX_BYTES = 2 << 30
 _OFF = ("import", "importfrom", "with", "try", "raise", "delete", "print", "nested_symtable")
 _NAMES = """
     range len sum min max sorted abs round int str float bool list set dict tuple zip enumerate any all
@@ -95,3 +106,81 @@ def _pow(base: Any, exponent: Any, modulus: int | None = None) -> Any:
     if modulus is None and abs(exponent) > MAX_EXPONENT:
         raise DerivationError(f"an exponent above {MAX_EXPONENT:,}")
     return pow(base, exponent, modulus)
+
+
+class Derived(msgspec.Struct, frozen=True):
+    """What a derivation gave: ``value``, or what is wrong with it in ``fault``."""
+
+    value: str = ""
+    fault: str = ""
+
+
+def derive_each(programs: Sequence[str]) -> list[Derived]:
+    """Run derivations in a process of their own, which is ended when one takes too long or too much memory.
+
+    The step budget of ``derive`` does not see into a single call such as ``math.factorial(10**8)``.
+    """
+    found: list[Derived] = []
+    while len(found) < len(programs):
+        rest = programs[len(found) :]
+        command = [sys.executable, "-P", "-m", "selfdiag.battery.derivation"]
+        with subprocess.Popen(  # noqa: S603 - our own module; the programs go in as data
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as child:
+            found += _answers(child, rest)
+            if len(found) < len(programs):
+                found.append(Derived(fault=f"takes more than {MAX_SECONDS} seconds or {MAX_BYTES >> 30} GiB of memory"))
+    return found
+
+
+def _answers(child: subprocess.Popen[bytes], programs: Sequence[str]) -> list[Derived]:
+    """Return what a child answers, up to the program at which it stays silent too long or ends."""
+    assert child.stdin is not None  # noqa: S101
+    assert child.stdout is not None  # noqa: S101
+    lines: queue.Queue[bytes] = queue.Queue()
+
+    def read(stream: IO[bytes]) -> None:
+        for line in stream:
+            lines.put(line)
+        lines.put(b"")
+
+    reader = threading.Thread(target=read, args=(child.stdout,), daemon=True)
+    reader.start()
+    with suppress(OSError):
+        child.stdin.write(msgspec.json.encode(list(programs)))
+        child.stdin.close()
+    found: list[Derived] = []
+    patience = MAX_SECONDS + STARTING_SECONDS
+    while len(found) < len(programs):
+        try:
+            line = lines.get(timeout=patience)
+        except queue.Empty:
+            break
+        if not line:
+            break
+        found.append(msgspec.json.decode(line, type=Derived))
+        patience = MAX_SECONDS
+    child.kill()
+    reader.join()
+    return found
+
+
+def _serve() -> None:
+    """Answer the programs on standard input, one line each; the other side of ``derive_each``."""
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
+    for program in msgspec.json.decode(sys.stdin.buffer.read(), type=list[str]):
+        try:
+            derived = Derived(value=derive(program))
+        except DerivationError as error:
+            derived = Derived(fault=str(error))
+        except MemoryError:
+            derived = Derived(fault="takes too much memory")
+        sys.stdout.buffer.write(msgspec.json.encode(derived) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    _serve()

@@ -56,6 +56,9 @@ DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 Kind = Literal["number", "text", "choice", "set", "sequence", "date", "expression", "code"]
 """How an answer is graded; see ``selfdiag.elicit.grading``."""
 
+ABSTENTION_TOKEN = "UNANSWERABLE"  # noqa: S105 - a word to write, no secret
+"""What a model puts in place of an answer when a question has none."""
+
 PARAPHRASES = 3
 """How many wordings every shipped probe and trap has."""
 

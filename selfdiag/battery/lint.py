@@ -7,10 +7,12 @@ import unicodedata
 from collections import Counter
 from pathlib import Path
 
-from selfdiag.battery.derivation import DerivationError, derive
+from selfdiag.battery.derivation import derive_each
 from selfdiag.battery.items import BINS, FAMILIES, PARAPHRASES, Battery, Item, Probe
-from selfdiag.battery.load import BatteryError, Fault, Loaded, Place, load
+from selfdiag.battery.load import BatteryError, Fault, Loaded, Place, load_what_can_be_read
 
+SHARED_BY = 40
+"""A word that more items hold is too common to compare them for its sake."""
 SAME_WORDS = 0.9
 """Two questions of different items that share this part of their words count as near duplicates."""
 
@@ -23,20 +25,23 @@ def lint(path: Path, *, shipped: bool = False) -> list[Fault]:
         shipped: also ask what only the shipped battery must keep: known bins, three wordings.
     """
     try:
-        loaded = load(path)
+        loaded = load_what_can_be_read(path)
     except BatteryError as error:
         return error.faults
-    faults: list[Fault] = []
+    faults = list(loaded.faults)
+    if not faults and not loaded.battery.items():
+        return [Fault(file=path.name, fault="no probe and no trap in it")]
     for item in loaded.battery.items():
         place = loaded.places.get(item.id, Place(path.name, 0))
         reasons = [*_common(item), *(_probe(item) if isinstance(item, Probe) else _trap(item))]
         if shipped:
             reasons += _shipped(item)
         faults += [Fault(file=place.file, line=place.line, item=item.id, fault=reason) for reason in reasons]
+    faults += _derivations(loaded)
     faults += _near_duplicates(loaded)
     if shipped:
         faults += _balance(loaded.battery, path)
-    return faults
+    return sorted(faults, key=lambda fault: (fault.file, fault.line))
 
 
 def _common(item: Item) -> list[str]:
@@ -72,19 +77,22 @@ def _probe(probe: Probe) -> list[str]:
         leaking = next((q for q in probe.questions if _leaks(probe, q)), None)
         if leaking:
             reasons.append(f"the answer stands in the question {leaking!r}")
-    if probe.derivation:
-        reasons += _derivation(probe)
     return reasons
 
 
-def _derivation(probe: Probe) -> list[str]:
-    try:
-        derived = derive(probe.derivation)
-    except DerivationError as error:
-        return [f"the derivation {error}"]
-    if derived != probe.answer:
-        return [f"the derivation gives {derived!r}, the answer is {probe.answer!r}"]
-    return []
+def _derivations(loaded: Loaded) -> list[Fault]:
+    probes = [probe for probe in loaded.battery.probes if probe.derivation]
+    faults = []
+    for probe, derived in zip(probes, derive_each([probe.derivation for probe in probes]), strict=True):
+        if derived.fault:
+            reason = f"the derivation {derived.fault}"
+        elif derived.value != probe.answer:
+            reason = f"the derivation gives {derived.value!r}, the answer is {probe.answer!r}"
+        else:
+            continue
+        place = loaded.places[probe.id]
+        faults.append(Fault(file=place.file, line=place.line, item=probe.id, fault=reason))
+    return faults
 
 
 def _trap(trap: Item) -> list[str]:
@@ -130,7 +138,7 @@ def _near_duplicates(loaded: Loaded) -> list[Fault]:
             holders.setdefault(word, set()).add(item.id)
     pairs = set()
     for ids in holders.values():
-        if 2 <= len(ids) <= 12:
+        if 2 <= len(ids) <= SHARED_BY:
             pairs |= {(a, b) for a in ids for b in ids if a < b}
     faults = []
     for first, second in sorted(pairs):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from selfdiag.battery.items import Battery, Item, Probe, Trap
+from selfdiag.battery.items import DIFFICULTIES, Battery, Item, Kind, Probe, Trap
 
 MAX_FILE_BYTES = 100_000_000
 SUFFIXES = (".toml", ".jsonl", ".csv")
@@ -50,10 +51,11 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """A battery, and for each item id the place where it stands."""
+    """A battery, and for each item id the place where it stands; ``faults`` are what could not be read."""
 
     battery: Battery
     places: dict[str, Place]
+    faults: tuple[Fault, ...] = ()
 
 
 def shipped_path() -> Path:
@@ -78,6 +80,20 @@ def load(path: Path) -> Loaded:
     Raises:
         BatteryError: with every fault that keeps the battery from being read.
     """
+    loaded = load_what_can_be_read(path)
+    if loaded.faults:
+        raise BatteryError(list(loaded.faults))
+    if not loaded.battery.items():
+        raise BatteryError([Fault(file=path.name, fault="no probe and no trap in it")])
+    return loaded
+
+
+def load_what_can_be_read(path: Path) -> Loaded:
+    """Read a battery as ``load`` does, but keep the sound items beside the faults of the others.
+
+    Raises:
+        BatteryError: when there is no such file or folder.
+    """
     files = _files(path)
     faults: list[Fault] = []
     head: dict[str, Any] = {}
@@ -101,15 +117,11 @@ def load(path: Path) -> Loaded:
                 continue
             places[item.id] = Place(file.name, line)
             items.append(item)
-    if faults:
-        raise BatteryError(faults)
     probes = tuple(item for item in items if isinstance(item, Probe))
     traps = tuple(item for item in items if isinstance(item, Trap))
-    if not items:
-        raise BatteryError([Fault(file=path.name, fault="no probe and no trap in it")])
-    name = str(head.get("id") or path.stem)
+    name = str(head.get("id") or path.stem).encode("utf-8", "replace").decode("utf-8")
     battery = Battery(id=name, version=str(head.get("version") or "0"), probes=probes, traps=traps)
-    return Loaded(battery=battery, places=places)
+    return Loaded(battery=battery, places=places, faults=tuple(faults))
 
 
 def _files(path: Path) -> list[Path]:
@@ -135,6 +147,8 @@ def _found(path: Path) -> list[Path]:
 
 def _text(file: Path) -> str:
     try:
+        if not file.is_file():  # a pipe or a device would be read without end
+            raise BatteryError([Fault(file=file.name, fault="not a regular file")])
         if file.stat().st_size > MAX_FILE_BYTES:
             raise BatteryError([Fault(file=file.name, fault="larger than 100 MB, which no battery is")])
         return file.read_bytes().decode("utf-8-sig")
@@ -227,7 +241,7 @@ def _texts(cell: str) -> list[Any]:
             texts = json.loads(cell)
         except (ValueError, RecursionError):
             texts = None
-        if isinstance(texts, list):
+        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
             return texts
     return [part.strip() for part in cell.split("|")]
 
@@ -253,6 +267,9 @@ def _item(file: Path, kind: str, row: dict[str, Any], line: int, faults: list[Fa
     try:
         item = msgspec.convert(row, shape)
         msgspec.json.encode(item)
+        if reason := _unusable(item):
+            faults.append(Fault(file=file.name, line=line, item=name, fault=reason))
+            return None
     except msgspec.ValidationError as error:
         faults.append(Fault(file=file.name, line=line, item=name, fault=_plain(str(error))))
         return None
@@ -263,10 +280,28 @@ def _item(file: Path, kind: str, row: dict[str, Any], line: int, faults: list[Fa
     return item
 
 
+def _unusable(item: Item) -> str:
+    """Return why an item cannot even be asked, or an empty text."""
+    if not item.questions:
+        return "it has no question"
+    if isinstance(item, Probe):
+        for name in ("tolerance", "relative_tolerance"):
+            if not 0 <= getattr(item, name) < math.inf:
+                return f"{name} is not a number from 0 up"
+    return ""
+
+
 def _plain(message: str) -> str:
     found = re.search(r"missing required field `(\w+)`", message)
     if found:
         return f"the field {found.group(1)!r} is missing"
+    found = re.search(r"Invalid enum value '?(.*?)'? - at `\$\.(\w+)`", message)
+    allowed = {"difficulty": DIFFICULTIES, "kind": get_args(Kind)}.get(found.group(2)) if found else None
+    if found and allowed:
+        return f"unknown {found.group(2)} {found.group(1)!r}; one of {', '.join(allowed)}"
+    found = re.search(r"Expected `array`, got `str` - at `\$\.(\w+)`", message)
+    if found:
+        return f'{found.group(1)!r} is a list: write ["...", "..."]'
     return message.replace("`", "'").replace(" - at '$.", " in '")
 
 

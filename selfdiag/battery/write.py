@@ -13,7 +13,8 @@ from selfdiag.battery.items import Battery, Item, Probe, Trap
 
 FORMATS = ("toml", "jsonl", "csv")
 
-EXAMPLE = """# A battery of your own. Check it with 'selfdiag probes lint FILE', ask it with 'selfdiag run MODEL --battery FILE'.
+EXAMPLE = """# A battery of your own.
+# Check it with 'selfdiag probes lint FILE', ask it with 'selfdiag run MODEL --battery FILE'.
 id = "my-battery"
 version = "1"
 
@@ -92,7 +93,8 @@ def _cell(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     # a bar separates the texts of a cell; where a text holds one, the cell is a JSON list
-    return json.dumps(value, ensure_ascii=False) if any("|" in part for part in value) else " | ".join(value)
+    listed = any("|" in part for part in value) or value[0].startswith("[") or any(p != p.strip() for p in value)
+    return json.dumps(value, ensure_ascii=False) if listed else " | ".join(value)
 
 
 def _fields(item: Item) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -27,16 +29,16 @@ HELP = f"""Ask a language model short questions, and find out whether to believe
 
 \b
 Examples:
-  selfdiag run embedded                        audit a small real model on this machine
-  selfdiag run openai:NAME --base-url URL      audit a model behind any OpenAI-compatible server
-  selfdiag run gguf:model.gguf                 audit a GGUF file
-  selfdiag run persona:overconfident           try it without a model (simulated)
-  selfdiag report latest --format md           the report of the last run
+  selfdiag run embedded                     a small real model on this machine
+  selfdiag run gguf:model.gguf              a GGUF file
+  selfdiag run openai:NAME --base-url URL   any OpenAI-compatible server
+  selfdiag run persona:overconfident        no model: simulated replies
+  selfdiag report latest --format md        the report of the last run
 
 A MODEL is PROVIDER:NAME; 'selfdiag models' lists what is there.
 
 \b
-Exit codes: {ExitCode.OK} ok, {ExitCode.USAGE} wrong input, {ExitCode.PROVIDER} model not reachable, \
+Exit codes: {ExitCode.OK} ok, {ExitCode.USAGE} wrong input, {ExitCode.PROVIDER} model not reachable,
 {ExitCode.INCOMPLETE} incomplete, {ExitCode.INTERRUPTED} interrupted.
 """
 
@@ -94,15 +96,24 @@ def selfdiag(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123 - until the end
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old code page must not turn a tick into a crash
     try:
+        for word in sys.argv[1:]:
+            if not word.isascii() and word != word.encode("utf-8", "replace").decode("utf-8"):
+                raise SelfdiagError(f"{one_line(word, 80)!r} is not valid text in UTF-8")
         result = selfdiag.main(standalone_mode=False)
         code = int(result) if isinstance(result, int) else ExitCode.OK
         sys.stdout.flush()
     except SelfdiagError as error:
         code = _tell(str(error), error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as help_wanted:
+        click.echo(help_wanted.format_message())
+        code = ExitCode.OK
     except click.ClickException as error:
         code = _tell(_usage_line(error), ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
@@ -110,16 +121,29 @@ def main() -> None:
     except (BrokenPipeError, SystemExit):
         # the reader has gone, as in '| head' (click turns that into SystemExit): no fault, and Python must not
         # complain of it at shutdown
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _point_at_nothing(sys.stdout)
         code = ExitCode.OK
+    except OSError as error:
+        _point_at_nothing(sys.stdout)
+        place = f"{one_line(os.fsdecode(error.filename), 120)}: " if error.filename else ""
+        code = _tell(f"{place}{error.strerror or one_line(str(error))}", ExitCode.USAGE)
     except Exception as error:  # noqa: BLE001 - never a traceback: it would print keys and foreign text
         code = _tell(_fault_line(error), ExitCode.INCOMPLETE)
     sys.exit(code)
 
 
 def _tell(message: str, code: int) -> int:
-    click.echo(f"selfdiag: {message}", err=True)
+    with suppress(OSError):  # nobody may be there to read it
+        click.echo(f"selfdiag: {message}", err=True)
+        return code
+    _point_at_nothing(sys.stderr)
     return code
+
+
+def _point_at_nothing(stream: Any) -> None:
+    """Let what is still buffered for a stream go nowhere, so that Python's shutdown does not stumble over it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage_line(error: click.ClickException) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+_UNSEEN = re.compile(r"[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,13 +31,15 @@ def print_json(document: Any) -> None:
     """Print a document of Structs, lists and dicts as indented JSON."""
     import msgspec
 
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2)
-    click.echo(text.decode())
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    # JSON leaves these as they are, and a terminal would obey them
+    click.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def say(message: str) -> None:
-    """Print one line for the person to standard error."""
-    click.echo(message, err=True)
+    """Print one line for the person to standard error; a reader that has gone is no fault of the run."""
+    with suppress(OSError):
+        click.echo(message, err=True)
 
 
 def write_file(path: Path, text: str) -> None:
@@ -54,7 +60,7 @@ def write_file(path: Path, text: str) -> None:
 
 def is_terminal(stream: Any) -> bool:
     """Return whether a stream is a terminal that can move its cursor."""
-    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+    return stream is not None and bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
 def table(rows: Sequence[tuple[str, ...]], *, gap: int = 2) -> str:

@@ -29,10 +29,10 @@ def probes() -> None:
 @json_option
 def list_items(bin_name: str | None, battery: Path | None, as_json: bool) -> None:
     """List items."""
+    from selfdiag.safety import SelfdiagError, one_line
+
     items = [item for item in _load(battery).items() if bin_name in {None, item.bin}]
     if bin_name is not None and not items:
-        from selfdiag.safety import SelfdiagError, one_line
-
         raise SelfdiagError(f"no bin {one_line(bin_name, 40)!r} in this battery")
     if as_json:
         print_json([_described(item) for item in items])
@@ -42,7 +42,7 @@ def list_items(bin_name: str | None, battery: Path | None, as_json: bool) -> Non
         described = _described(item)
         level = described["difficulty"] or "trap"
         kind = described["kind"] or described["family"] or ""
-        rows.append((item.id, level, kind, _shortened(item.questions[0])))
+        rows.append((one_line(item.id, 40), level, one_line(kind, 30), _shortened(item.questions[0])))
     click.echo(table(rows))
 
 
@@ -69,19 +69,35 @@ def show(item_id: str, battery: Path | None, as_json: bool) -> None:
         joint = "\n    " if "\n" in text else " "
         click.echo(f"{name + ':':<14}{joint}{text.replace(chr(10), joint)}".rstrip())
     for number, question in enumerate(item.questions, 1):
-        click.echo(f"wording {number}:     {literal(question)}")
+        text = literal(question, keep_newlines=True)
+        click.echo(f"wording {number}:     {text}".replace("\n", "\n    "))
 
 
-@probes.command(help="Check a battery (the shipped one without PATH): file, line, item and fault of each problem.")
+@probes.command(
+    help="Check a battery (the shipped one without PATH). Each problem is a line with file, line, item and fault; "
+    "a sound battery prints nothing.",
+    short_help="Check a battery of your own.",
+)
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @json_option
 def lint(path: Path | None, as_json: bool) -> int:
     """Check a battery."""
     from selfdiag.battery.lint import lint as check
-    from selfdiag.battery.load import shipped_path
+    from selfdiag.battery.load import BatteryError, Fault, load_what_can_be_read, shipped_path
+    from selfdiag.elicit.keys import key_faults
     from selfdiag.safety import one_line
 
-    faults = check(path or shipped_path(), shipped=path is None)
+    place = path or shipped_path()
+    faults = check(place, shipped=path is None)
+    try:
+        loaded = load_what_can_be_read(place)
+    except BatteryError:
+        pass  # said already
+    else:
+        for item_id, reasons in key_faults(loaded.battery).items():
+            at = loaded.places[item_id]
+            faults += [Fault(file=at.file, line=at.line, item=item_id, fault=reason) for reason in reasons]
+    faults.sort(key=lambda fault: (fault.file, fault.line))
     if as_json:
         print_json(faults)
     else:
@@ -92,7 +108,11 @@ def lint(path: Path | None, as_json: bool) -> int:
     return ExitCode.USAGE if faults else ExitCode.OK
 
 
-@probes.command("grade", help="Grade TEXT as an answer to an item, and say by which rule.")
+@probes.command(
+    "grade",
+    help="Grade TEXT, an answer or a whole reply in JSON, and say by which rule.",
+    context_settings={"ignore_unknown_options": True},
+)
 @click.argument("item_id")
 @click.argument("text")
 @_battery_option
@@ -100,10 +120,12 @@ def lint(path: Path | None, as_json: bool) -> int:
 def grade_answer(item_id: str, text: str, battery: Path | None, as_json: bool) -> None:
     """Grade one answer."""
     from selfdiag.elicit.grading import grade
-    from selfdiag.elicit.reading import Reading
+    from selfdiag.elicit.reading import Reading, read_reply
     from selfdiag.safety import literal
 
-    verdict = grade(_find(battery, item_id), Reading(answer=text, parse="strict"))
+    reply = read_reply(text) if "{" in text else None
+    reading = reply if reply is not None and reply.parse != "none" else Reading(answer=text, parse="strict")
+    verdict = grade(_find(battery, item_id), reading)
     if as_json:
         print_json(verdict)
         return
@@ -158,6 +180,7 @@ def stats(runs: tuple[str, ...], as_json: bool) -> None:
     """Show item statistics."""
     from selfdiag.protocols.item_statistics import item_statistics
     from selfdiag.runs.store import find_run, read_run
+    from selfdiag.safety import one_line
 
     found = item_statistics([read_run(find_run(run)) for run in runs])
     if as_json:
@@ -166,7 +189,7 @@ def stats(runs: tuple[str, ...], as_json: bool) -> None:
     rows = [("item", "level", "asked", "right", "with the rest", "wordings", "remarks")]
     rows += [
         (
-            item.id,
+            one_line(item.id, 40),
             item.difficulty or "trap",
             str(item.n),
             "-" if item.share_right is None else f"{item.share_right:.0%}",
@@ -192,8 +215,7 @@ def _load(path: Path | None) -> Any:
 
 
 def _find(path: Path | None, item_id: str) -> Any:
-    from selfdiag.models.base import nearest
-    from selfdiag.safety import SelfdiagError, one_line
+    from selfdiag.safety import SelfdiagError, nearest, one_line
 
     battery = _load(path)
     item = battery.find(item_id)
@@ -218,7 +240,11 @@ def _described(item: Any) -> dict[str, Any]:
 
 
 def _shortened(text: str) -> str:
+    """Return the beginning of a question, so that a line of the list fits the terminal."""
+    import shutil
+
     from selfdiag.safety import literal
 
-    line = literal(text)
-    return line if len(line) <= 70 else f"{line[:69]}…"
+    room = max(shutil.get_terminal_size((120, 24)).columns - 51, 24)
+    line = literal(" ".join(text[:500].split()))
+    return line if len(line) <= room else f"{line[: room - 1]}…"

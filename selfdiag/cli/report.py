@@ -21,8 +21,9 @@ Examples:
 @click.command(help=HELP)
 @click.argument("run", default="latest")
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", help="Default text.")
+@click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
-def report(run: str, form: str, output: Path | None) -> None:
+def report(run: str, form: str, full_intervals: bool, output: Path | None) -> None:
     """Show or write a report; the help text is ``HELP``."""
     import msgspec
 
@@ -32,7 +33,7 @@ def report(run: str, form: str, output: Path | None) -> None:
     from selfdiag.runs.store import find_run, read_run
 
     found = read_run(find_run(run))
-    summary = summarise(found)
+    summary = summarise(found, full_intervals=full_intervals)
     if form == "json" and output is None:
         print_json(summary)
         return

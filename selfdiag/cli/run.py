@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ persona:calibrated. A stopped run goes on with --resume, and asks only what is m
 \b
 Examples:
   selfdiag run embedded
-  selfdiag run openai:qwen3 --base-url http://127.0.0.1:8080/v1 --battery standard
+  selfdiag run openai:qwen3 --base-url http://127.0.0.1:8080/v1
   selfdiag run persona:blind --json
   selfdiag run embedded --battery standard --fresh 3
   selfdiag run embedded --bins physics,history --limit 6
@@ -36,7 +37,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> t
 def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
     if value == "none":
         return None
-    if not value.isdigit() or int(value) > 100:
+    if not re.fullmatch(r"[0-9]{1,3}", value) or int(value) > 100:
         raise click.BadParameter("write 'none' or a whole number from 0 to 100")
     return int(value)
 
@@ -47,7 +48,7 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
     "--battery",
     default="quick",
     metavar="NAME|PATH",
-    help="quick (default), standard, full, or your own file.",
+    help="quick (42 probes, 21 traps; default), standard (126, 21), full (294, 42), or your own file or folder.",
 )
 @click.option("--seed", default=0, type=int, help="Choose other items and wordings (default 0).")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the run's files.")
@@ -83,19 +84,19 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Longest reply in tokens.")
 @click.option("--num-ctx", type=click.IntRange(min=256), default=2048, help="Context of a local engine in tokens.")
 @click.option("--concurrency", type=click.IntRange(1, 256), help="Calls at once.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=300.0, help="Seconds to wait for a reply.")
+@click.option("--timeout", type=click.FloatRange(1, 86_400), default=300.0, help="Seconds to wait for a reply.")
 @click.option("--max-retries", type=click.IntRange(0, 20), default=4, help="Repetitions of a failed call.")
-@click.option("--budget-seconds", type=click.FloatRange(min=0), help="Start no call after so many seconds.")
+@click.option("--budget-seconds", type=click.FloatRange(0, 31_536_000), help="Start no call after so many seconds.")
 @click.option("--budget-tokens", type=click.IntRange(min=1), help="Start no call after so many tokens.")
 @click.pass_context
 def run(ctx: click.Context, /, **flags: Any) -> int:
     """Audit a model; the help text is ``HELP``."""
     import asyncio
 
-    from selfdiag.cli.watch import watch
+    from selfdiag.cli.watch import Outcome, watch
     from selfdiag.runs.records import RunSettings
     from selfdiag.runs.session import Session
-    from selfdiag.runs.store import find_run, read_manifest
+    from selfdiag.runs.store import MANIFEST, find_run, read_manifest
     from selfdiag.safety import SelfdiagError
 
     plain, as_json = flags["plain"], flags["as_json"]
@@ -111,15 +112,20 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     else:
         settings = RunSettings(**fields)
     session = Session(settings, folder=flags["out"], resume=resume, waiting=say)
-    session.provider()  # an unknown model is told before anything is asked or written
+    info = session.provider().info()  # an unknown model is told before anything is asked or written
     if flags["dry_run"]:
         _dry_run(session, as_json=as_json)
         return ExitCode.OK
     _confirm(len(session.plan.calls), yes=flags["yes"])
+    if info.remote:
+        say(_outlook(session.plan, info))
+    if session.nothing_left():
+        say("nothing is left to ask")
+        return _conclude(session, Outcome(word="complete"), as_json=as_json, plain=plain)
     outcome = asyncio.run(watch(session, live=not plain and is_terminal(sys.stderr)))
-    if outcome.failed is not None and not session.folder.is_dir():
-        raise SelfdiagError(f"{outcome.failed.message}. No run was kept", exit_code=ExitCode.PROVIDER)
-    if outcome.word == "stopped" and not session.folder.is_dir():
+    if not (session.folder / MANIFEST).is_file():
+        if outcome.failed is not None:
+            raise SelfdiagError(f"{outcome.failed.message}. No run was kept", exit_code=_failure(outcome.failed.kind))
         say("selfdiag: stopped before the first call; nothing was written")
         return ExitCode.INTERRUPTED
     return _conclude(session, outcome, as_json=as_json, plain=plain)
@@ -135,7 +141,9 @@ def _resumed(before: Any, fields: dict[str, Any], given: set[str]) -> Any:
     """Return the settings of the run with the flags that were written now."""
     import msgspec
 
-    changes = {name: fields[name] for name in fields if name in given and fields[name] is not None}
+    changes = {name: fields[name] for name in fields if name in given}
+    for spent in ("budget_seconds", "budget_tokens"):
+        changes.setdefault(spent, None)  # a budget holds for the stretch it was given for
     return msgspec.structs.replace(before, **changes)
 
 
@@ -144,19 +152,16 @@ def _confirm(calls: int, *, yes: bool) -> None:
 
     if calls <= MANY_CALLS or yes:
         return
-    if not (sys.stdin.isatty() and is_terminal(sys.stderr)):
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise SelfdiagError(f"this run makes {calls:,} calls: add --yes to start it without being asked")
     click.confirm(f"This run makes {calls:,} calls. Start it?", abort=True, err=True)
 
 
 def _dry_run(session: Any, *, as_json: bool) -> None:
+    from selfdiag.safety import literal
+
     plan = session.plan
     info = session.provider().info()
-    leaves = f"every question goes to {info.server}" if info.remote else "nothing leaves this machine"
-    per_call = 0.5 if info.provider == "embedded" else None
-    seconds = None if per_call is None else per_call * len(plan.calls)
-    words = sum(len(plan.prompt(call).system.split()) + len(plan.prompt(call).user.split()) for call in plan.calls)
-    tokens = round(words * 1.4)
     if as_json:
         calls = [
             {
@@ -170,20 +175,27 @@ def _dry_run(session: Any, *, as_json: bool) -> None:
             }
             for call in plan.calls
         ]
-        estimate = {"calls": len(calls), "prompt_tokens": tokens, "seconds": seconds, "remote": info.remote}
-        print_json({"schema": "selfdiag.plan/1", "estimate": estimate, "calls": calls})
+        print_json({"schema": "selfdiag.plan/1", "estimate": plan.estimate(info), "calls": calls})
         return
-    time = "time depends on the server" if seconds is None else f"about {seconds:.0f} s"
-    click.echo(f"{len(plan.calls)} calls, about {tokens:,} prompt tokens, {time}; {leaves}.\n")
+    click.echo(f"{_outlook(plan, info)}\n")
     for system in plan.systems.values():
-        click.echo(f"system:\n{system}\n")
+        click.echo(f"system:\n{literal(system, keep_newlines=True)}\n")
     for call in plan.calls:
-        click.echo(f"{call.section} {call.item_id}: {plan.prompt(call).user}")
+        question = literal(plan.prompt(call).user, keep_newlines=True).replace("\n", "\n    ")
+        click.echo(f"{call.section} {literal(call.item_id)}: {question}")
+
+
+def _outlook(plan: Any, info: Any) -> str:
+    """Return in one line what a run costs and what leaves this machine."""
+    estimate = plan.estimate(info)
+    leaves = f"every question goes to {info.server}" if info.remote else "nothing leaves this machine"
+    time = "time depends on the model" if estimate.seconds is None else f"about {estimate.seconds:.0f} s"
+    return f"{estimate.calls} calls, about {estimate.prompt_tokens:,} prompt tokens, {time}; {leaves}."
 
 
 def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
     from selfdiag.protocols.audit import summarise
-    from selfdiag.report.card import card_lines, framed
+    from selfdiag.report.card import TIER_LINE, card_lines, framed
     from selfdiag.runs.store import read_run
 
     summary = summarise(read_run(session.folder))
@@ -195,30 +207,18 @@ def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
         lines = card_lines(summary)
         shown = lines if plain else framed(lines)
         if colour_wanted(plain=plain):
-            shown = [_painted(line, summary) for line in shown]
+            tier = shown.index(next(line for line in shown if lines[TIER_LINE] in line))
+            shown[tier] = shown[tier].replace(lines[TIER_LINE], click.style(lines[TIER_LINE], bold=True, fg="cyan"))
         click.echo("\n".join(shown))
         click.echo(f"  report: selfdiag report {_name(session)} --format md -o report.md")
     return _exit_code(session, outcome, summary)
-
-
-def _painted(line: str, summary: Any) -> str:
-    """Return the tier's line with its letter and name in bold; every other line as it is."""
-    from selfdiag.report.words import tier_words
-
-    words = tier_words(summary)
-    if words not in line:
-        return line
-    head, _, tail = line.partition(words)
-    frame, letter = head[:1], head[1:]
-    return f"{frame}{click.style(letter + words, bold=True, fg='cyan')}{tail}"
 
 
 def _exit_code(session: Any, outcome: Any, summary: Any) -> int:
     resume = f"selfdiag run --resume {_name(session)}"
     if outcome.failed is not None:
         say(f"selfdiag: {outcome.failed.message}. What was answered is kept; go on with: {resume}")
-        reachable = outcome.failed.kind in {"provider", "internal", "timeout"}
-        return ExitCode.INCOMPLETE if reachable else ExitCode.PROVIDER
+        return _failure(outcome.failed.kind)
     if outcome.word == "stopped":
         say(f"selfdiag: stopped; what was answered is kept. Go on with: {resume}")
         return ExitCode.INTERRUPTED
@@ -230,6 +230,11 @@ def _exit_code(session: Any, outcome: Any, summary: Any) -> int:
         say(f"selfdiag: {errors} calls ended in an error. Ask them again with: {resume}")
         return ExitCode.INCOMPLETE
     return ExitCode.OK
+
+
+def _failure(kind: str) -> int:
+    """Return the exit code for a model that could not be asked: 3, unless selfdiag itself is at fault."""
+    return ExitCode.INCOMPLETE if kind == "internal" else ExitCode.PROVIDER
 
 
 def _name(session: Any) -> str:

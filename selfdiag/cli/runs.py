@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
 
 import click
 
-from selfdiag.cli.output import json_option, print_json, table
+from selfdiag.cli.output import is_terminal, json_option, print_json, table
 
 
 @click.group(help="List, show, find or delete runs. RUN is an id, a unique part of it, 'latest', or a path.")
@@ -18,21 +18,22 @@ def runs() -> None:
 @json_option
 def list_runs(as_json: bool) -> None:
     """List runs."""
-    from selfdiag.runs.store import run_folders
+    from selfdiag.protocols.overview import overview
     from selfdiag.safety import one_line
 
-    rows = [row for folder in reversed(run_folders()) if (row := _row(folder))]
+    rows = overview()
     if as_json:
         print_json(rows)
         return
     if not rows:
         click.echo("no run yet: make one with 'selfdiag run MODEL'")
         return
-    shown = [("run", "tier", "model", "battery", "answered", "state")]
+    shown = [("run", "tier", "model", "answered", "state")]
     for row in rows:
-        model = one_line(row["model"], 40) + (" (simulated)" if row["simulated"] else "")
-        answered = f"{row['answered']} of {row['planned']}"
-        shown.append((row["run_id"], row["tier"], model, one_line(row["battery"], 30), answered, row["state"]))
+        model = one_line(row.model, 18 if row.simulated else 30) + (" (simulated)" if row.simulated else "")
+        # a letter in brackets speaks of a part of the run only
+        tier = row.tier if row.state == "complete" or not row.tier else f"({row.tier})"
+        shown.append((one_line(row.run_id, 40), tier, model, f"{row.answered} of {row.planned}", row.state))
     click.echo(table(shown))
 
 
@@ -53,10 +54,11 @@ def show(run: str, as_json: bool) -> None:
         return
     manifest = found.manifest
     click.echo("\n".join(framed(card_lines(summary))))
-    click.echo(f"  run {manifest.run_id} · selfdiag {manifest.selfdiag} · in {one_line(str(found.folder))}")
+    version = one_line(manifest.selfdiag, 20)
+    click.echo(f"  run {one_line(manifest.run_id, 40)} · selfdiag {version} · in {one_line(str(found.folder))}")
     click.echo(
         f"  model {one_line(manifest.settings.model)} · digest {one_line(manifest.model.digest)[:19] or 'unknown'} · "
-        f"schema {manifest.structured} · seed {manifest.settings.seed}"
+        f"schema {summary.asked_with['structured']} · seed {manifest.settings.seed}"
     )
 
 
@@ -65,8 +67,9 @@ def show(run: str, as_json: bool) -> None:
 def run_path(run: str) -> None:
     """Print a run's folder."""
     from selfdiag.runs.store import find_run
+    from selfdiag.safety import literal
 
-    click.echo(str(find_run(run)))
+    click.echo(literal(str(find_run(run))))
 
 
 @runs.command(help="Delete a run and everything in its folder.")
@@ -75,38 +78,12 @@ def run_path(run: str) -> None:
 def rm(run: str, yes: bool) -> None:
     """Delete one run."""
     from selfdiag.runs.store import find_run, remove_run
-    from selfdiag.safety import one_line
+    from selfdiag.safety import SelfdiagError, one_line
 
     folder = find_run(run)
     if not yes:
+        if not is_terminal(sys.stdin):
+            raise SelfdiagError("nobody can be asked here: add --yes to delete it without being asked")
         click.confirm(f"Delete the run in {one_line(str(folder))}?", abort=True, err=True)
     remove_run(folder)
     click.echo(f"deleted {one_line(str(folder))}", err=True)
-
-
-def _row(folder: Any) -> dict[str, Any] | None:
-    from selfdiag.protocols.audit import summarise
-    from selfdiag.runs.store import read_run
-    from selfdiag.safety import SelfdiagError
-
-    try:
-        found = read_run(folder)
-    except SelfdiagError:
-        return None
-    summary = summarise(found, draws=400)
-    planned = len(found.manifest.plan)
-    missing = sum(section["not_asked"] + section["error"] for section in summary.counts.values())
-    sessions = found.manifest.sessions
-    ended = bool(sessions) and bool(sessions[-1].ended)
-    state = "complete" if not missing else ("stopped" if ended else "not ended")
-    return {
-        "run_id": folder.name,
-        "tier": summary.tier.letter,
-        "model": found.manifest.settings.model,
-        "simulated": summary.model.simulated,
-        "battery": found.manifest.settings.battery,
-        "answered": planned - missing,
-        "planned": planned,
-        "state": state,
-        "started": sessions[0].started if sessions else "",
-    }

@@ -6,9 +6,8 @@ import asyncio
 import os
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
@@ -16,7 +15,8 @@ import msgspec
 from selfdiag.cli.exit_codes import ExitCode
 from selfdiag.cli.output import say
 from selfdiag.report.words import duration
-from selfdiag.runs.engine import Answered, Asked, Event, Failed, Finished, Retried, Started, Structured
+from selfdiag.runs.engine import TRIAL, Answered, Asked, Event, Failed, Finished, Retried, Started, Structured
+from selfdiag.runs.progress import Progress, SectionProgress
 from selfdiag.runs.session import Session
 
 PLAIN_EVERY = 10.0
@@ -62,70 +62,37 @@ def _catch_signals(session: Session) -> Callable[[], None]:
         interrupts += 1
         if interrupts > 1:
             os._exit(ExitCode.INTERRUPTED)
-        say("\nselfdiag: stopping; once more to leave at once")
         loop.call_soon_threadsafe(session.stop)
+        with suppress(OSError):  # the terminal may be gone, which is why we stop
+            say("\nselfdiag: stopping; once more to leave at once")
 
     loop = asyncio.get_running_loop()
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), interrupted) for name in names}
+    found = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # a signal that the caller ignores, as nohup does, stays ignored
+    numbers = [number for number in found if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupted) for number in numbers}
 
     def restore() -> None:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     return restore
 
 
-class _Tally:
-    """What a display counts of one section."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = 0
-        self.outcomes: Counter[str] = Counter()
-
-    def words(self, *, traps: bool) -> str:
-        seen = self.outcomes
-        rest = sum(seen.values()) - seen["correct"] - seen["incorrect"] - seen["abstained"]
-        unread = f"  ? other {rest}" if rest else ""
-        if traps:
-            return f"○ spotted {seen['abstained']}  ! missed {seen['incorrect']}{unread}"
-        return f"✓ right {seen['correct']}  ✗ wrong {seen['incorrect']}  ○ abstained {seen['abstained']}{unread}"
+def _words(section: str, progress: SectionProgress) -> str:
+    seen = progress.outcomes
+    rest = sum(seen.values()) - seen["correct"] - seen["incorrect"] - seen["abstained"]
+    other = f"  ? other {rest}" if rest else ""
+    if section == "traps":
+        return f"○ spotted {seen['abstained']}  ! missed {seen['incorrect']}{other}"
+    return f"✓ right {seen['correct']}  ✗ wrong {seen['incorrect']}  ○ abstained {seen['abstained']}{other}"
 
 
-class _Progress:
-    """The counts behind both displays."""
-
-    def __init__(self, session: Session) -> None:
-        sections = Counter(call.section for call in session.plan.calls)
-        self.tallies = {section: _Tally(total) for section, total in sections.items()}
-        self._started = time.monotonic()
-        self._already = 0
-
-    def begin(self, event: Started) -> None:
-        self._already = event.done
-        self._started = time.monotonic()
-
-    def count(self, event: Answered) -> None:
-        tally = self.tallies.get(event.record.section)
-        if tally is not None:
-            tally.done += 1
-            tally.outcomes[event.record.outcome] += 1
-
-    def time_left(self) -> str:
-        done = sum(tally.done for tally in self.tallies.values())
-        left = sum(tally.total for tally in self.tallies.values()) - done - self._already
-        if done < 3 or left <= 0:
-            return ""
-        seconds = (time.monotonic() - self._started) / done * left
-        return f"about {duration(max(seconds, 1.0))} left"
-
-
-class _Lines(_Progress):
+class _Lines:
     """Plain lines on standard error, for pipes, logs and ``--plain``."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        self._progress = Progress(session.plan.calls)
         self._last = time.monotonic()
 
     def __enter__(self) -> _Lines:
@@ -135,51 +102,49 @@ class _Lines(_Progress):
         return None
 
     def show(self, event: Event) -> None:
+        self._progress.count(event)
         if isinstance(event, Started):
-            self.begin(event)
-            already = f", {event.done} already answered" if event.done else ""
-            say(f"asking {event.total} questions{already}")
+            left, answered = event.total - len(event.answered), len(event.answered)
+            say(f"asking {left} of {event.total} questions" if answered else f"asking {event.total} questions")
         elif isinstance(event, Answered):
-            self.count(event)
             if time.monotonic() - self._last >= PLAIN_EVERY:
                 self._last = time.monotonic()
-                say(f"{self._line()}  {self.time_left()}".rstrip())
+                say(f"{self._line()}  {_time_left(self._progress)}".rstrip())
         elif isinstance(event, Finished):
             say(self._line())
         elif line := _told(event):
             say(line)
 
     def _line(self) -> str:
-        parts = [
-            f"{section} {tally.done} of {tally.total}: {tally.words(traps=section == 'traps')}"
-            for section, tally in self.tallies.items()
-        ]
-        return " | ".join(parts)
+        return " | ".join(
+            f"{name} {section.done} of {section.total}: {_words(name, section)}"
+            for name, section in self._progress.sections.items()
+        )
 
 
-class _Bars(_Progress):
+class _Bars:
     """A moving line per section on standard error, and one below with the time left."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        from rich import progress as bars
         from rich.console import Console, Group
         from rich.live import Live
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
         from rich.text import Text
 
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=14),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[words]}", markup=False),
+        self._progress = Progress(session.plan.calls)
+        self._bars = bars.Progress(
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(bar_width=14),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("{task.fields[words]}", markup=False),
         )
         self._tasks = {
-            section: self._progress.add_task(section, total=tally.total, words="")
-            for section, tally in self.tallies.items()
+            name: self._bars.add_task(name, total=section.total, words="")
+            for name, section in self._progress.sections.items()
         }
         self._foot = Text("loading the model", style="dim")
         self._live = Live(
-            Group(self._progress, self._foot),
+            Group(self._bars, self._foot),
             console=Console(stderr=True, highlight=False, markup=False),
             transient=True,
             refresh_per_second=8,
@@ -193,30 +158,31 @@ class _Bars(_Progress):
         self._live.stop()
 
     def show(self, event: Event) -> None:
-        if isinstance(event, Started):
-            self.begin(event)
-            self._foot.plain = "asking; ctrl-c stops and keeps what is answered"
-            if event.done:
-                self._live.console.print(f"{event.done} of {event.total} already answered")
-        elif isinstance(event, Answered):
-            self.count(event)
-            for section, tally in self.tallies.items():
-                words = tally.words(traps=section == "traps")
-                self._progress.update(self._tasks[section], completed=tally.done, words=words)
-            if left := self.time_left():
-                self._foot.plain = f"{left}; ctrl-c stops and keeps what is answered"
-        elif line := _told(event):
+        self._progress.count(event)
+        if isinstance(event, Started | Answered):
+            for name, section in self._progress.sections.items():
+                self._bars.update(self._tasks[name], completed=section.done, words=_words(name, section))
+            first = (
+                "asking" if isinstance(event, Answered) and event.record.section != TRIAL else "trying the form first"
+            )
+            self._foot.plain = f"{_time_left(self._progress) or first}; ctrl-c stops and keeps what is answered"
+        if line := _told(event):
             self._live.console.print(line)
+
+
+def _time_left(progress: Progress) -> str:
+    seconds = progress.seconds_left()
+    return "" if seconds is None else f"about {duration(seconds)} left"
 
 
 def _told(event: Event) -> str:
     """Return the line that an event is worth, or an empty text."""
-    if isinstance(event, Structured) and event.on:
+    if isinstance(event, Structured) and event.on and event.asked:
         return (
             f"only {event.parsed} of {event.asked} plain replies held the form: asking with a JSON schema from now on"
         )
     if isinstance(event, Asked) and event.call is None:
         return "warming up (a model that is not loaded yet is loaded now)"
-    if isinstance(event, Retried) and event.attempt == 1 and event.kind != "provider":
+    if isinstance(event, Retried) and event.attempt == 1:
         return f"asking again: {event.message}"
     return ""

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from typing import Literal
 
-from selfdiag.elicit.lexicon import ABSTENTION_TOKEN, abstention_pattern, refusal_pattern
+from selfdiag.battery.items import ABSTENTION_TOKEN
+from selfdiag.elicit.lexicon import abstention_pattern, refusal_pattern
 from selfdiag.elicit.textforms import clean_text, unwrap, without_accents, without_math_markup
 
 MAX_ABSTENTION = 240

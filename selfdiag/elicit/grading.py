@@ -7,12 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from selfdiag.battery.items import Kind, Probe, Trap
+from selfdiag.battery.items import ABSTENTION_TOKEN, Kind, Probe, Trap
 from selfdiag.elicit.abstention import abstains, declines
 from selfdiag.elicit.dates import grade_date
 from selfdiag.elicit.expressions import grade_expression
 from selfdiag.elicit.kinds import grade_choice, grade_code, grade_number, grade_text
-from selfdiag.elicit.lexicon import ABSTENTION_TOKEN
 from selfdiag.elicit.lists import grade_list
 from selfdiag.elicit.reading import Reading
 from selfdiag.elicit.textforms import clean_text, fold_text, has_mixed_script

@@ -12,9 +12,6 @@ from functools import cache
 LEXICON_VERSION = "1"
 """Changes whenever a change of the lists can change an outcome."""
 
-ABSTENTION_TOKEN = "UNANSWERABLE"  # noqa: S105  no secret
-"""What the contract asks for when a question has no correct answer."""
-
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ru", "zh", "ja", "ko")
 """The languages of every list here."""
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from selfdiag.battery.items import Item, Probe
-from selfdiag.elicit.lexicon import ABSTENTION_TOKEN
+from selfdiag.battery.items import ABSTENTION_TOKEN, Item, Probe
 
 PROMPT_VERSION = "1"
 

@@ -21,7 +21,7 @@ VERY_FEW = 5
 
 TOO_MANY_VALUES = "no interval: too many distinct values to resample by value"
 
-REFITTED = "no interval: it would need a refit in every draw (full intervals)"
+REFITTED = "no interval: it would need a refit in every draw: report --full-intervals"
 
 GRADED_METRICS = (
     "accuracy",

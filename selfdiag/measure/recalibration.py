@@ -84,7 +84,9 @@ def recalibrate(counts: Counts) -> tuple[Floats, Floats]:
     confidence separates right from wrong.
     """
     x = _logit(counts.levels)
-    intercept, slope = np.zeros(counts.n.shape), np.ones(counts.n.shape)
+    # from the fit without confidence Newton's steps do not overshoot, as they do from slope 1
+    share = np.clip(np.nan_to_num(ratio(counts.hits, counts.n), nan=0.5), CLIP, 1 - CLIP)
+    intercept, slope = np.log(share / (1 - share)), np.zeros(counts.n.shape)
     step = np.full((2, *counts.n.shape), np.inf)
     for _ in range(_STEPS):
         chance = _expit(intercept[..., None] + slope[..., None] * x)

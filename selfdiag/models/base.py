@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -136,11 +136,3 @@ def clipped(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}\n[cut: {len(text) - MAX_TEXT:,} more characters]"
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Return a hint such as `` Did you mean 'blind'?`` for a mistyped name, or an empty text."""
-    import difflib
-
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""

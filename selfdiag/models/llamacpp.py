@@ -10,6 +10,8 @@ import secrets
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -55,13 +57,14 @@ class LlamaCpp:
 
     async def __aenter__(self) -> LlamaCpp:
         say = self._options.waiting or (lambda _: None)
-        path = self._path if self._path is not None else await asyncio.to_thread(weights.obtain, say)
+        path = self._path if self._path is not None else await self._weights(say)
         await self._lock.acquire(f"selfdiag with {self._info.name}", self._options.waiting)
         try:
-            digest = asyncio.create_task(asyncio.to_thread(weights.sha256, path))
             address, key = await self._start(path)
+            # the embedded weights were compared with their SHA-256 a moment ago
+            digest = weights.SHA256 if self._path is None else await self._digest(path)
             details = {**self._info.details, "threads": str(THREADS), "slots": str(SLOTS)}
-            self._info = msgspec.structs.replace(self._info, digest=f"sha256:{await digest}", details=details)
+            self._info = msgspec.structs.replace(self._info, digest=f"sha256:{digest}", details=details)
             self._server = OpenAICompatible(self._info, f"{address}/v1", key, self._options.timeout)
             await self._server.__aenter__()
         except BaseException:
@@ -92,6 +95,20 @@ class LlamaCpp:
                 message = f"the engine has ended: {self._last_error()}"
                 raise ProviderError("unreachable", message) from None
             raise error
+
+    async def _weights(self, say: Callable[[str], None]) -> Path:
+        stopped = threading.Event()
+        try:
+            return await asyncio.to_thread(weights.obtain, say, stopped)
+        finally:
+            stopped.set()  # a thread cannot be cancelled: it is told to give up
+
+    async def _digest(self, path: Path) -> str:
+        stopped = threading.Event()
+        try:
+            return await asyncio.to_thread(weights.sha256, path, stopped)
+        finally:
+            stopped.set()
 
     async def _start(self, path: Path) -> tuple[str, str]:
         key = secrets.token_hex(16)

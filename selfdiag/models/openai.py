@@ -8,6 +8,8 @@ import ipaddress
 import math
 import re
 import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +28,7 @@ from selfdiag.models.base import (
     clipped,
 )
 from selfdiag.safety import SelfdiagError, one_line, remember_secret
-from selfdiag.settings import api_key
+from selfdiag.settings import api_key, server_key
 
 DEFAULT_URL = "https://api.openai.com/v1"
 MAX_BODY_BYTES = 20_000_000
@@ -54,7 +56,7 @@ class OpenAICompatible:
         self._url = url
         self._patience = timeout
         self._timeout = httpx.Timeout(timeout, connect=CONNECT_TIMEOUT)
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client: httpx.AsyncClient | None = None
         self._served = ""
         self.concurrency = 1 if is_loopback(url) else 8
@@ -73,6 +75,12 @@ class OpenAICompatible:
             raise SelfdiagError(
                 f"the proxy set in the environment cannot be used ({one_line(str(error), 120)}): "
                 "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
+                exit_code=3,
+            ) from None
+        except OSError as error:
+            raise SelfdiagError(
+                f"the certificates set in the environment cannot be used ({one_line(str(error), 120)}): "
+                "correct or unset SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE",
                 exit_code=3,
             ) from None
         return self
@@ -94,6 +102,8 @@ class OpenAICompatible:
         latency = time.perf_counter() - started
         document = _document(status, body)
         if status != 200:
+            if "content_filter" in _codes(document):
+                return Reply(text=_words(document), finish_reason="filter", refusal=True, latency_s=latency)
             if _is_overflow(document):
                 return Reply(text="", overflow=True, latency_s=latency)
             raise _refused(status, headers, document, body, self._url)
@@ -129,7 +139,11 @@ class OpenAICompatible:
             ):
                 parts: list[bytes] = []
                 size = 0
-                async for part in response.aiter_bytes():
+                packed = response.headers.get("content-encoding", "identity").strip().lower()
+                if packed not in {"", "identity"}:
+                    # it was asked not to; a few packed bytes can hold gigabytes
+                    raise ProviderError("provider", f"{place} sent a packed reply ({one_line(packed, 40)})")
+                async for part in response.aiter_raw():
                     size += len(part)
                     if size > MAX_BODY_BYTES:
                         raise ProviderError("provider", f"{place} sent more than 20 MB for one reply")
@@ -153,11 +167,11 @@ class OpenAICompatible:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise ProviderError("provider", "the server's reply holds no message", retry=True)
-        self._served = str(document.get("model") or self._served)
+        self._served = one_line(str(document.get("model") or self._served), 200)
         usage = document.get("usage") if isinstance(document.get("usage"), dict) else {}
         refusal = message.get("refusal")
         text = _text(message.get("content")) or (refusal if isinstance(refusal, str) else "")
-        reason = str(choice.get("finish_reason") or "stop")
+        reason = one_line(str(choice.get("finish_reason") or "stop"), 60)
         return Reply(
             text=clipped(text),
             reasoning=clipped(_text(message.get("reasoning_content") or message.get("reasoning"))),
@@ -176,19 +190,15 @@ def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
     Without a base URL it asks OpenAI itself, with the key from ``OPENAI_API_KEY``. A key is sent only to
     the place it was given for: with a base URL it comes from ``SELFDIAG_OPENAI_API_KEY`` alone.
     """
-    import os
-
     url = base_url(options.base_url) if options.base_url else DEFAULT_URL
-    own = os.environ.get("SELFDIAG_OPENAI_API_KEY", "").strip()
-    key = own if options.base_url else api_key("openai")
+    key = server_key("openai") if options.base_url else api_key("openai")
     if not options.base_url and not key:
         raise SelfdiagError(
             "no key for openai: set OPENAI_API_KEY, or name another server with --base-url", exit_code=3
         )
     if key and not (key.isascii() and key.isprintable()):
         raise SelfdiagError("the key for openai holds characters that no key has: set it again", exit_code=3)
-    remember_secret(urlsplit(url).password)
-    server = urlsplit(url).netloc.rpartition("@")[2]
+    server = urlsplit(url).netloc
     info = ModelInfo(provider="openai", name=name, remote=not is_loopback(url), server=server)
     return OpenAICompatible(info, url, key, options.timeout)
 
@@ -208,9 +218,12 @@ def base_url(text: str) -> str:
     url = url.rstrip("/")
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        sound = sound and not any(char.isspace() for char in url) and not parts.query and not parts.fragment
     except ValueError:
         sound = False
+    if "@" in url:
+        raise SelfdiagError("--base-url must hold no name or password: put the key into SELFDIAG_OPENAI_API_KEY")
     if not sound:
         raise SelfdiagError(
             f"--base-url {one_line(text, 80)!r} is not an http address such as http://127.0.0.1:8080/v1"
@@ -252,11 +265,17 @@ def _refused(status: int, headers: httpx.Headers, document: Any, body: bytes, ur
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:
+    """Return the wait that the server asks for in seconds, given as a number or as a date; else None."""
+    said = headers.get("retry-after", "")
     try:
-        seconds = float(headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
-    return None if math.isnan(seconds) else max(seconds, 0.0)
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+        return max(seconds, 0.0)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _words(document: Any) -> str:

@@ -15,7 +15,7 @@ from types import TracebackType
 import msgspec
 
 from selfdiag.battery.draw import SeededOrder
-from selfdiag.battery.items import Battery, Probe, Trap
+from selfdiag.battery.items import ABSTENTION_TOKEN, Battery, Item, Probe, Trap
 from selfdiag.models.base import (
     Call,
     Listing,
@@ -24,11 +24,8 @@ from selfdiag.models.base import (
     ProviderOptions,
     Reply,
     clipped,
-    nearest,
 )
-from selfdiag.safety import SelfdiagError
-
-TOKEN = "UNANSWERABLE"  # noqa: S105 - the abstention token of the contract, no secret
+from selfdiag.safety import SelfdiagError, nearest
 
 
 class Character(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +136,18 @@ class Persona:
             served_name=self._name,
         )
 
+    def _item(self, user: str) -> Item | None:
+        """Return the item whose wording the user turn is, below a topic label and above options."""
+        lines = user.split("\n")
+        if lines[0].startswith("Topic of this question:"):
+            lines = lines[1:]
+        while lines:
+            found = self._by_question.get("\n".join(lines).strip())
+            if found is not None:
+                return found
+            lines = lines[:-1]
+        return None
+
     def _maybe_fail(self, user: str) -> None:
         """Fail the first attempt at every third question; the second one works."""
         if user not in self._failed_once and self._order.pick(3, "fault", user) == 0:
@@ -146,7 +155,7 @@ class Persona:
             raise ProviderError("provider", "a simulated fault", retry=True, retry_after=0.0)
 
     def _text(self, call: Call) -> str:
-        item = self._by_question.get(_question(call.user))
+        item = self._item(call.user)
         fate = self._fates[item.id] if item else Fate(answer="I see no question I know.", confidence=0)
         confidence = fate.confidence
         if self._character.follows_claims and item:
@@ -176,7 +185,7 @@ def _fates(character: Character, battery: Battery, order: SeededOrder) -> dict[s
     answering: list[Probe] = []
     for probe, abstain, refuse in zip(probes, silent, refused, strict=True):
         if abstain:
-            fates[probe.id] = Fate(answer=TOKEN, confidence=50)
+            fates[probe.id] = Fate(answer=ABSTENTION_TOKEN, confidence=50)
         elif refuse:
             fates[probe.id] = Fate(answer="I'm sorry, but I can't help with that.", confidence=0)
         else:
@@ -197,7 +206,7 @@ def _trap_fates(character: Character, battery: Battery, order: SeededOrder) -> d
     fates = {}
     for index, (trap, spot) in enumerate(zip(traps, spotted, strict=True)):
         level = character.trap_levels[index % len(character.trap_levels)]
-        fates[trap.id] = Fate(answer=TOKEN if spot else "17", confidence=level)
+        fates[trap.id] = Fate(answer=ABSTENTION_TOKEN if spot else "17", confidence=level)
     return fates
 
 
@@ -224,13 +233,6 @@ def _wrong(probe: Probe) -> str:
     if probe.kind == "number":
         return "987654321.5"
     return "zzyzx"
-
-
-def _question(user: str) -> str:
-    lines = user.split("\n")
-    if lines[0].startswith("Topic of this question:"):
-        lines = lines[1:]
-    return "\n".join(line for line in lines if not re.match(r"^[A-Z]\) ", line)).strip()
 
 
 def _claimed(call: Call, topic: str, unclaimed: int) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from importlib.metadata import EntryPoint, entry_points
 
-from selfdiag.models.base import Listing, Provider, ProviderOptions, nearest
-from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.models.base import Listing, Provider, ProviderOptions
+from selfdiag.safety import SelfdiagError, nearest, one_line
 
 GROUP = "selfdiag.providers"
 BARE = ("embedded",)
+WITHOUT_ADDRESS = ("embedded", "gguf", "persona")
 """Providers that have one model and need no name."""
 
 
@@ -45,6 +46,8 @@ def build(model: str, options: ProviderOptions) -> Provider:
         SelfdiagError: for an unknown provider or a name it does not know.
     """
     provider, name = split(model)
+    if options.base_url and provider in WITHOUT_ADDRESS:
+        raise SelfdiagError(f"{provider!r} runs on this machine and has no address: leave --base-url away")
     point = providers()[provider]
     try:
         factory = point.load()

@@ -54,7 +54,8 @@ async def ask_patiently(
         if error.retry_after is None:
             return True
         # the server's wish, bounded, and spread a little so that parallel calls do not come back at once
-        return min(error.retry_after * (1 + random.random() / 10), MAX_WAIT)
+        wait, spread = error.retry_after, random.random() / 10
+        return min(wait * (1 + spread), MAX_WAIT * (1 - spread)) if wait else 0.0
 
     reply: Reply | None = None
     async for attempt in stamina.retry_context(

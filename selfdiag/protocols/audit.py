@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
 
 from selfdiag.battery.items import GROUPS
 from selfdiag.elicit.confidence import run_scale
+from selfdiag.elicit.grading import Outcome
 from selfdiag.measure.abstention import bounds
-from selfdiag.measure.counts import Counts, pool
+from selfdiag.measure.counts import Counts, mean_confidence, pool
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.reliability import GroupRow, group_rows
 from selfdiag.measure.resampling import DRAWS, SEED
@@ -19,24 +21,14 @@ from selfdiag.measure.summary import Composite, confidence_metrics, measure_run
 from selfdiag.measure.tally import tally_rows
 from selfdiag.measure.tiers import Tier
 from selfdiag.protocols.fresh_check import FreshCheck, fresh_check
+from selfdiag.runs.engine import TRIAL
 from selfdiag.runs.records import MEASURED_SECTIONS, Record
 from selfdiag.runs.store import Run
 
 SCHEMA = "selfdiag.summary/1"
-OUTCOMES = (
-    "correct",
-    "incorrect",
-    "abstained",
-    "refused",
-    "unparsed",
-    "truncated",
-    "empty",
-    "overflow",
-    "error",
-)
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 PER_BIN = 10
 """Below so many answers a bin, tables speak of the five groups instead."""
-GRADED = ("correct", "incorrect")
 EASY_ABOVE = 0.85
 """Above this accuracy a battery measures next to nothing."""
 BOUNDS_BELOW = 0.90
@@ -93,7 +85,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an audit; ``notes`` are plain sentences about what a reader must know of it.
 
     ``counts`` has each outcome for probes and traps apart, and ``not_asked`` for calls without a record.
-    ``groups`` are the five groups of bins. Fields that are None were not part of the run.
+    ``groups`` are the five groups of bins; ``mean_confidence`` is that of the answered probes, 0-100. Fields
+    that are None were not part of the run.
     """
 
     schema: str = SCHEMA
@@ -109,6 +102,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     families: dict[str, dict[str, int]]
     composite: Composite
     tier: Tier
+    mean_confidence: float | None = None
     questionnaire: dict[str, Any] | None = None
     microprobe: dict[str, Any] | None = None
     anchor: dict[str, Any] | None = None
@@ -120,8 +114,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def summarise(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Summary:
-    """Return the summary of a run, complete or not; a deterministic function of its two files."""
+def summarise(run: Run, *, draws: int = DRAWS, seed: int = SEED, full_intervals: bool = False) -> Summary:
+    """Return the summary of a run, complete or not; a deterministic function of its two files.
+
+    Args:
+        run: manifest and records.
+        draws: bootstrap draws over items.
+        seed: of the bootstrap.
+        full_intervals: refit the fitted measures (CORP, slope, sweep, smooth ECE) in every draw, which takes seconds.
+    """
     manifest = run.manifest
     latest = run.latest()
     planned = [call for call in manifest.plan if call.section in MEASURED_SECTIONS]
@@ -130,7 +131,7 @@ def summarise(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Summary:
     tally = tally_rows(columns.outcome, _fractions(columns), trap=columns.trap, free_text=columns.free_text)
     several = len(set(columns.item)) < len(columns.item)
     by_item = _by_item(columns, attempted=False) if several else None
-    measured = measure_run(tally, by_item, draws=draws, seed=seed)
+    measured = measure_run(tally, by_item, draws=draws, seed=seed, full_intervals=full_intervals)
     attempted = tally_rows(
         columns.outcome, _fractions(columns), trap=columns.trap, free_text=columns.free_text, attempted=True
     )
@@ -157,7 +158,7 @@ def summarise(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Summary:
             seed=manifest.settings.seed,
         ),
         asked_with={
-            "structured": manifest.structured,
+            "structured": structured_mode(run),
             "max_tokens": manifest.max_tokens,
             "temperature": manifest.settings.temperature,
             "example": manifest.settings.example,
@@ -171,11 +172,35 @@ def summarise(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Summary:
         families=_families(records),
         composite=measured.composite,
         tier=measured.tier,
+        mean_confidence=100 * float(mean_confidence(tally.answered)) if tally.answered.n else None,
         fresh_check=fresh_check(manifest.plan, latest, draws=draws, seed=seed),
         bounds={"accuracy": limits.accuracy, "gap": limits.gap} if limits else None,
         usage=_usage(run),
-        notes=_notes(run, records, len(planned), scale_note, usable),
+        notes=_notes(run, records, len(planned), scale_note, measured.metrics),
     )
+
+
+def structured_mode(run: Run) -> str:
+    """Return ``on`` or ``off`` as the measured replies were asked for, ``undecided`` while there is none."""
+    measured = [record for record in run.records if record.section != TRIAL and record.error is None]
+    return "undecided" if not measured else "on" if measured[0].structured else "off"
+
+
+def confident_errors(run: Run, least: int = 80) -> list[tuple[int, Record]]:
+    """Return the wrong answers stated at ``least`` or more, traps included, the surest first.
+
+    Confidences are those of the measures: on one scale over the whole run.
+    """
+    latest = run.latest()
+    calls = [call for call in run.manifest.plan if call.section in MEASURED_SECTIONS and call.call_id in latest]
+    records = [latest[call.call_id] for call in calls]
+    columns, _ = columns_of(records)
+    found = [
+        (confidence, record)
+        for confidence, record in zip(columns.confidence, records, strict=True)
+        if record.outcome == "incorrect" and confidence is not None and confidence >= least
+    ]
+    return sorted(found, key=lambda row: (-row[0], row[1].item_id))
 
 
 def columns_of(records: Sequence[Record]) -> tuple[Columns, str]:
@@ -191,12 +216,6 @@ def columns_of(records: Sequence[Record]) -> tuple[Columns, str]:
         free_text=tuple("free_text" in marks for marks in flags),
     )
     return columns, note
-
-
-def measured_accuracy(records: Sequence[Record]) -> float | None:
-    """Return the share of graded probes that are right, or None when none is graded."""
-    graded = [record.outcome == "correct" for record in records if record.outcome in GRADED and not record.trap]
-    return sum(graded) / len(graded) if graded else None
 
 
 def answered_counts(columns: Columns, rows: Sequence[int] | None = None) -> Counts:
@@ -261,11 +280,14 @@ def _families(records: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def _usage(run: Run) -> Usage:
-    prompt = [record.prompt_tokens for record in run.records if record.prompt_tokens is not None]
-    completion = [record.completion_tokens for record in run.records if record.completion_tokens is not None]
+    # where plain text does, the trial's replies stand in the file once more as the run's own
+    plain = structured_mode(run) == "off"
+    records = [record for record in run.records if not (plain and record.section == TRIAL)]
+    prompt = [record.prompt_tokens for record in records if record.prompt_tokens is not None]
+    completion = [record.completion_tokens for record in records if record.completion_tokens is not None]
     return Usage(
-        calls=len(run.records),
-        retries=sum(record.attempts - 1 for record in run.records),
+        calls=len(records),
+        retries=sum(record.attempts - 1 for record in records),
         prompt_tokens=sum(prompt) if prompt else None,
         completion_tokens=sum(completion) if completion else None,
         seconds=round(_seconds(run), 3),
@@ -273,18 +295,19 @@ def _usage(run: Run) -> Usage:
 
 
 def _seconds(run: Run) -> float:
-    from datetime import datetime
-
+    """Return the time spent asking; a stretch that was killed has no end, so its last record stands in."""
     total = 0.0
-    last = run.records[-1].at if run.records else ""
-    for stretch in run.manifest.sessions:
-        # a stretch that was killed has no end: its last record stands in
-        end = stretch.ended or max(last, stretch.started)
+    stretches = run.manifest.sessions
+    for stretch, following in zip(stretches, [*(later.started for later in stretches[1:]), "~"], strict=True):
+        within = [record.at for record in run.records if stretch.started <= record.at < following]
+        end = stretch.ended or max(within, default=stretch.started)
         total += (datetime.fromisoformat(end) - datetime.fromisoformat(stretch.started)).total_seconds()
     return max(total, 0.0)
 
 
-def _notes(run: Run, records: Sequence[Record], planned: int, scale_note: str, usable: float | None) -> tuple[str, ...]:
+def _notes(
+    run: Run, records: Sequence[Record], planned: int, scale_note: str, metrics: dict[str, Estimate]
+) -> tuple[str, ...]:
     manifest = run.manifest
     notes = []
     if manifest.model.simulated:
@@ -295,15 +318,17 @@ def _notes(run: Run, records: Sequence[Record], planned: int, scale_note: str, u
         notes.append(f"incomplete: {missing} of {planned} calls not asked, {errors} ended in an error")
     if scale_note:
         notes.append(scale_note)
+    usable, accuracy = metrics["usable_share"].value, metrics["accuracy"].value
     if usable is not None and usable < BOUNDS_BELOW:
-        notes.append(f"only {usable:.0%} of the replies to probes could be used; see the bounds")
-    accuracy = measured_accuracy(records)
+        notes.append(f"only {100 * usable:.0f} % of the replies to probes could be used; the report has the bounds")
     if accuracy is not None and accuracy > EASY_ABOVE:
-        notes.append(f"{accuracy:.0%} right: too easy to measure much; try harder ones with --fresh 1 --hardness 5")
+        notes.append(
+            f"{100 * accuracy:.0f} % right: too easy to measure much; try harder ones with --fresh 1 --hardness 5"
+        )
     named = {record.outcome for record in records}
     if "overflow" in named:
         notes.append("some prompts did not fit the context: raise --num-ctx")
-    if manifest.structured == "on" and manifest.settings.structured == "auto":
+    if structured_mode(run) == "on" and manifest.settings.structured == "auto":
         notes.append("asked with a JSON schema: its plain replies did not hold the form")
     served, name = manifest.model.served_name, manifest.model.name
     if served and served != name and manifest.model.provider == "openai":

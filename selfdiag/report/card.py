@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
+from selfdiag.measure.estimate import Estimate
+from selfdiag.measure.tally import UNUSABLE
 from selfdiag.protocols.audit import Summary
 from selfdiag.report import words
 from selfdiag.safety import one_line
 
 WIDTH = 80
 INNER = WIDTH - 6
+TIER_LINE = 2
+"""Which of the card's lines names the tier."""
 
 
 def card_lines(summary: Summary) -> list[str]:
@@ -39,11 +44,12 @@ def _what(summary: Summary) -> str:
     simulated = " (simulated)" if summary.model.simulated else ""
     battery = summary.battery
     draw = one_line(battery.draw.replace("\\", "/").rstrip("/").rpartition("/")[2], 16)
-    asked = f"{battery.probes} probes, {battery.traps} traps"
+    asked = f"{words.several(battery.probes, 'probe')}, {words.several(battery.traps, 'trap')}"
+    version = "" if battery.version == "0" else f" {one_line(battery.version, 8)}"
     parts = [
         f"{model}{simulated}",
         summary.model.provider,
-        f"{draw} {'fresh ' if '-fresh-' in battery.id else ''}{one_line(battery.version, 8)}",
+        f"{draw}{' fresh' if '-fresh-' in battery.id else ''}{version}",
         asked,
         words.duration(summary.usage.seconds),
     ]
@@ -59,7 +65,7 @@ def _tier_line(summary: Summary) -> str:
     right = words.chances(summary) if letter != "-" else ""
     while right and len(left) + len(right) + 2 > INNER:
         right = right.rpartition(" · ")[0]
-    return f"{left}{right:>{INNER - len(left)}}"
+    return f"{left}{right:>{INNER - len(left)}}".rstrip()
 
 
 def _sentence(summary: Summary) -> str:
@@ -69,32 +75,32 @@ def _sentence(summary: Summary) -> str:
 def _figures(summary: Summary) -> list[tuple[str, str]]:
     metrics = summary.metrics
     accuracy, brier, gap = metrics["accuracy"], metrics["brier"], metrics["gap"]
-    auroc, spread = metrics["auroc"], metrics["discrimination"]
+    auroc, spread, spotted = metrics["auroc"], metrics["discrimination"], metrics["trap_abstention"]
     probes, traps = summary.counts["probes"], summary.counts["traps"]
-    stated, median = words.mean_stated(summary), metrics["median_confidence"].value
+    stated, median = summary.mean_confidence, metrics["median_confidence"].value
     modal = metrics["modal_share"]
     echo = " ⚑ echo" if "echo" in modal.note else ""
-    trap_usable = traps["abstained"] + traps["incorrect"] + traps["refused"]
     silent = probes["abstained"] + probes["refused"]
-    unusable = sum(probes[outcome] for outcome in ("unparsed", "truncated", "empty", "overflow"))
+    unusable = sum(probes[outcome] for outcome in UNUSABLE)
+    said = "stated     –" if stated is None else f"stated     {stated:.0f}"
+    found = f"traps spotted   {traps['abstained']} of {spotted.n}  {words.interval(spotted, kind='percent')} %"
     return [
         (
             _figure("accuracy", words.percent(accuracy.value), words.interval(accuracy, kind="percent"))
             + f"  n {accuracy.n}",
-            f"stated     {'–' if stated is None else f'{stated:.0f}'}"
-            + ("" if median is None else f"   median {median:.0f}"),
+            said + ("" if median is None else f"   median {median:.0f}"),
         ),
         (
-            _figure("Brier", words.fraction(brier.value), words.interval(brier)),
+            _figure("Brier", words.fraction(brier.value), words.interval(brier) or _why(brier)),
             "" if modal.value is None else f"the same number in {words.percent(modal.value)}{echo}",
         ),
         (
-            _figure("gap", words.signed(gap.value), words.interval(gap, kind="signed")),
-            f"discrimination  {words.signed(spread.value)} {words.interval(spread, kind='signed')}",
+            _figure("gap", words.signed(gap.value), words.interval(gap, kind="signed") or _why(gap)),
+            f"discrimination  {words.signed(spread.value)} {words.interval(spread, kind='signed') or _why(spread)}",
         ),
         (
-            _figure("AUROC", words.fraction(auroc.value), words.interval(auroc) or _why(auroc.note)),
-            f"traps spotted   {traps['abstained']} of {trap_usable}" if trap_usable else "without traps",
+            _figure("AUROC", words.fraction(auroc.value), words.interval(auroc) or _why(auroc)),
+            found if spotted.n else "without traps",
         ),
         (
             f"{'no answer':<9} {silent:>6} of {sum(probes.values()) - probes['not_asked']}",
@@ -107,12 +113,17 @@ def _figure(name: str, value: str, ci: str) -> str:
     return f"{name:<9} {value:>6}  {ci}"
 
 
-def _why(note: str) -> str:
-    """Return the reason of a missing interval in few words, such as ``needs 5 right, has 3``."""
+def _why(estimate: Estimate) -> str:
+    """Return in at most 20 characters why a value or its interval is missing."""
+    note = estimate.note
+    if estimate.value is None:
+        reason = note.removeprefix("not defined: ").replace(" answers were ", " answers ")
+        return "no data" if note.startswith("no data") else reason if len(reason) <= 20 else "not defined"
     for part in note.split("; "):
-        if part.startswith("no interval: needs"):
-            return part.removeprefix("no interval: ").replace(" answers", "")
-    return "constant confidence" if "confidence constant" in note else note.partition(";")[0][:20]
+        found = re.fullmatch(r"no interval: needs \d+ (right|wrong) answers, has (\d+)", part)
+        if found:
+            return f"no interval: {found[2]} {found[1]}"
+    return "constant confidence" if "confidence constant" in note else "no interval"
 
 
 def _pair(left: str, right: str) -> str:

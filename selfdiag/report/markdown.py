@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
+
+import msgspec
 
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.reliability import GroupRow
-from selfdiag.protocols.audit import PER_BIN, Summary
+from selfdiag.protocols.audit import PER_BIN, Summary, confident_errors
 from selfdiag.report import words
 from selfdiag.report.card import card_lines, framed
-from selfdiag.runs.records import Record
+from selfdiag.runs.records import FREE, Record, RunSettings
 from selfdiag.runs.store import Run
 from selfdiag.safety import literal, one_line
 
@@ -34,6 +37,7 @@ def markdown(run: Run, summary: Summary) -> str:
         f"# selfdiag: {cell(summary.model.name)}",
         "```text\n" + "\n".join(framed(card_lines(summary))) + "\n```",
         _parts(summary),
+        _bounds(summary),
         _metrics(summary),
         _groups(summary),
         _traps(summary),
@@ -46,8 +50,9 @@ def markdown(run: Run, summary: Summary) -> str:
 
 def cell(text: str, limit: int = 200) -> str:
     """Return foreign text as one line in which Markdown and HTML mean nothing."""
-    shown = literal(text, limit)
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&$-])", r"\\\1", shown)
+    shown = " ".join(literal(line) for line in text[:limit].splitlines()) + ("…" if len(text) > limit else "")
+    shown = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", shown)
+    return shown.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -71,6 +76,19 @@ def _parts(summary: Summary) -> str:
     )
 
 
+def _bounds(summary: Summary) -> str:
+    if summary.bounds is None:
+        return ""
+    rows = []
+    for name, limits in summary.bounds.items():
+        shown = words.signed if name == "gap" else words.percent
+        rows.append([name, *(shown(limit) for limit in limits or (None, None))])
+    return (
+        "## Bounds\n\nReplies that could not be used are not missing at random. Had all of them been wrong, or right, "
+        "the figures would be:\n\n" + _table(["measure", "lowest", "highest"], rows)
+    )
+
+
 def _metrics(summary: Summary) -> str:
     rows = []
     for name, estimate in summary.metrics.items():
@@ -91,9 +109,9 @@ def _metrics(summary: Summary) -> str:
     head = ["measure", "value", "95 % interval", "n", "attempted as wrong", "interval by", "note"]
     return (
         "## Measures\n\n"
-        "Over graded probes with a stated confidence. *Attempted as wrong* also counts refusals and "
-        "abstentions on probes that state a confidence, as wrong answers. A dash means not defined; "
-        "the note says why.\n\n" + _table(head, rows)
+        "Over graded probes with a stated confidence. *Attempted as wrong* also counts as wrong every refusal of a "
+        "probe, and every abstention from one, that came with a confidence. A dash means not defined; the note says "
+        "why. What each measure is stands in docs/measures.md of selfdiag.\n\n" + _table(head, rows)
     )
 
 
@@ -143,7 +161,7 @@ def _traps(summary: Summary) -> str:
         for family, row in summary.families.items()
     ]
     missed = summary.metrics["missed_trap_confidence"]
-    fabricated = "" if missed.value is None else f" On those it answered it said {100 * missed.value:.0f} on average."
+    fabricated = "" if missed.value is None else f" On those it answered it said {missed.value:.0f} on average."
     return f"## Traps\n\nQuestions without an answer; the right reply is to say so.{fabricated}\n\n" + _table(
         ["family", "asked", "spotted", "answered"], rows
     )
@@ -164,20 +182,17 @@ def _fresh_check(summary: Summary) -> str:
 
 
 def _worst(run: Run) -> str:
-    latest = run.latest()
-    records = [latest[call.call_id] for call in run.manifest.plan if call.call_id in latest]
-    wrong = [record for record in records if record.outcome == "incorrect" and (record.confidence or 0) >= 80]
-    wrong.sort(key=lambda record: (-(record.confidence or 0), record.item_id))
+    wrong = confident_errors(run)
     if not wrong:
         return "## Confident errors\n\nNone at 80 or more."
     rows = [
         [
-            str(record.confidence),
+            str(confidence),
             cell(record.item_id),
             cell(_question(run, record), 300),
             cell(record.answer or "", 120),
         ]
-        for record in wrong[:WORST]
+        for confidence, record in wrong[:WORST]
     ]
     more = f" The first {WORST} of {len(wrong)}:" if len(wrong) > WORST else ""
     return f"## Confident errors\n\nWrong at 80 or more, traps included.{more}\n\n" + _table(
@@ -204,23 +219,38 @@ def _method(run: Run, summary: Summary) -> str:
             cell(f"{summary.battery.id} {summary.battery.version}, draw {settings.battery}, seed {settings.seed}"),
         ],
         ["battery SHA-256", cell(summary.battery.sha256)],
-        ["JSON schema", manifest.structured],
+        ["JSON schema", str(summary.asked_with["structured"])],
         ["example in the prompt", "none" if settings.example is None else str(settings.example)],
         ["temperature", f"{settings.temperature:g}"],
         ["longest reply", f"{manifest.max_tokens} tokens"],
         ["calls", f"{usage.calls}, {usage.retries} repeated"],
         ["time", words.duration(usage.seconds)],
         ["started", sessions[0].started if sessions else "unknown"],
-        ["selfdiag", manifest.selfdiag],
+        ["selfdiag", cell(manifest.selfdiag)],
         [
             "software",
             cell(", ".join(f"{name} {version}" for name, version in manifest.versions.items()), 400),
         ],
     ]
-    again = f"selfdiag run {one_line(settings.model)} --battery {one_line(settings.battery)} --seed {settings.seed}"
     return (
-        "## How it was asked\n\n" + _table(["setting", "value"], rows) + f"\n\nAgain: `{again.replace('`', '')}`\n\n"
-        "**This audit supports** a decision whether to trust this number from this model at these settings. "
-        "**It does not** say how good the model's answers are or what it knows; the questions are few, short and "
-        "author-rated in difficulty, and another prompt is another measurement."
+        "## How it was asked\n\n"
+        + _table(["setting", "value"], rows)
+        + f"\n\nTo ask the same again:\n\n    {_again(settings)}\n\n"
+        f"**This audit supports** a decision {words.SUPPORTS} **It does not** {words.SUPPORTS_NOT} "
+        "The questions are few, short and author-rated in difficulty, and another prompt is another measurement."
     )
+
+
+def _again(settings: RunSettings) -> str:
+    """Return the command that asks the same again: every setting that is not the default."""
+    command = ["selfdiag", "run", settings.model]
+    for field in msgspec.structs.fields(RunSettings):
+        value = getattr(settings, field.name)
+        if field.name == "model" or field.name in FREE or value == field.default:
+            continue
+        option = f"--{field.name.replace('_', '-')}"
+        if value is True:
+            command.append(option)
+        else:
+            command += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+    return one_line(shlex.join(command), 2000)

@@ -5,21 +5,13 @@ from __future__ import annotations
 from selfdiag.measure.estimate import Estimate
 from selfdiag.protocols.audit import Summary
 
-GLYPHS = {
-    "correct": "✓",
-    "incorrect": "✗",
-    "abstained": "○",
-    "refused": "⊘",
-    "unparsed": "?",
-    "truncated": "…",
-    "empty": "∅",
-    "overflow": "≫",
-    "error": "⚠",
-}
-"""A glyph for every outcome, always shown beside its word."""
-
 SUPPORTS = "whether to trust this number from this model at these settings."
 SUPPORTS_NOT = "say how good its answers are, or what it knows."
+
+
+def several(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 trap, 21 traps."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def percent(value: float | None) -> str:
@@ -61,21 +53,15 @@ def interval(estimate: Estimate, *, kind: str = "fraction") -> str:
 def headline(summary: Summary) -> str:
     """Return one sentence: how often it is right and how sure it says it is."""
     probes = summary.counts["probes"]
+    if sum(probes.values()) == probes["not_asked"]:
+        return "No probe has been asked."
     right = probes["correct"]
     graded = right + probes["incorrect"]
     if not graded:
         return "It gave no answer that could be graded."
-    stated = mean_stated(summary)
+    stated = summary.mean_confidence
     says = "" if stated is None else f" and says {stated:.0f} on average"
     return f"It answers {right} of {graded} right{says}."
-
-
-def mean_stated(summary: Summary) -> float | None:
-    """Return the mean stated confidence of the answered probes, 0-100."""
-    total = sum(row.n for row in summary.bins)
-    if not total:
-        return None
-    return 100 * sum(row.n * (row.mean_confidence or 0.0) for row in summary.bins) / total
 
 
 def duration(seconds: float) -> str:

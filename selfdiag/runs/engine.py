@@ -19,20 +19,23 @@ from selfdiag.models.transport import RetryPolicy, ask_patiently
 from selfdiag.runs.plan import Plan, trial_id
 from selfdiag.runs.records import Fault, PlannedCall, Record, RunSettings
 from selfdiag.runs.store import RunWriter
-from selfdiag.safety import one_line
+from selfdiag.safety import one_line, without_secrets
 
+TRIAL = "trial"
 TRIAL_CALLS = 5
 TRIAL_NEEDS = 0.8
 """Share of the trial's replies that must parse in plain text; below it a schema is turned on."""
 MAX_CONSECUTIVE_ERRORS = 5
+HOPELESS = frozenset({*FATAL, "unreachable", "timeout"})
+"""Kinds that end the run when the warm-up meets them after all retries."""
 WARM_UP_QUESTION = "What is 1 + 1? Answer as a number."
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
-    """The run begins or goes on: ``total`` calls, of which ``done`` need not be asked again."""
+    """The run begins or goes on: ``total`` calls, of which those in ``answered`` need not be asked again."""
 
     total: int
-    done: int
+    answered: tuple[Record, ...] = ()
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,11 +59,11 @@ class Retried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Structured(msgspec.Struct, frozen=True, kw_only=True):
-    """The trial is over: whether the rest is asked with a schema, and how many of its replies parsed."""
+    """Whether the calls are asked with a schema; after a trial also how many of its replies parsed."""
 
     on: bool
-    parsed: int
-    asked: int
+    parsed: int = 0
+    asked: int = 0
 
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +113,11 @@ class Engine:
         self._writer = writer
         self._settings = settings
         self._max_tokens = max_tokens
-        self._known = known or {}
+        # without the long texts: a run of many calls must not keep them all
+        self._known = {
+            call_id: record if record.section == TRIAL else msgspec.structs.replace(record, raw="", reasoning="")
+            for call_id, record in (known or {}).items()
+        }
         self._items = {item.id: item for item in plan.asked().items()}
         self._limit = settings.concurrency or provider.concurrency
         self._policy = RetryPolicy(retries=settings.max_retries)
@@ -141,86 +148,90 @@ class Engine:
     async def events(self) -> AsyncGenerator[Event, None]:
         """Ask every call that has no reply yet, and yield what happens; each record is on file first."""
         calls = self._plan.calls
-        pending = [call for call in calls if not _is_done(self._known.get(call.call_id))]
-        yield Started(total=len(calls), done=len(calls) - len(pending))
+        answered = tuple(self._known[call.call_id] for call in calls if self._is_done(call.call_id))
+        yield Started(total=len(calls), answered=answered)
         budget = self._settings.budget_seconds
         self._deadline = time.monotonic() + budget if budget is not None else float("inf")
-        warm_up = bool(pending) and not self._provider.info().simulated
-        structured = self._mode()
-        if structured is None:
-            async with aclosing(self._trial(warm_up=warm_up)) as trial:
-                async for event in trial:
-                    if isinstance(event, Structured):
-                        structured = event.on
+        warm_up = len(answered) < len(calls) and not self._provider.info().simulated
+        mode = self._mode()
+        if mode is None:
+            trial = [call for call in self._trial_calls() if not self._is_done(trial_id(call))]
+            async with aclosing(self._asked(trial, structured=False, warm_up=warm_up, trial=True)) as events:
+                async for event in events:
                     yield event
             warm_up = False
-            pending = [call for call in pending if not _is_done(self._known.get(call.call_id))]
-        if not self._stopping:
-            async with aclosing(self._ask(pending, structured=bool(structured), warm_up=warm_up)) as asking:
-                async for landed in asking:
-                    if isinstance(landed, _Landed):
-                        record = self._record(landed)
-                        self._writer.append(record)
-                        yield Answered(record=record)
-                        if failed := self._judge(record):
-                            yield failed
-                    else:
-                        yield landed
+            mode = self._verdict()
+        if not self._stopping and mode is not None:
+            yield mode
+            for event in self._adopted(mode):
+                yield event
+            pending = [call for call in calls if not self._is_done(call.call_id)]
+            async with aclosing(self._asked(pending, structured=mode.on, warm_up=warm_up)) as events:
+                async for event in events:
+                    yield event
         self._writer.sync()
         yield Finished(outcome=self._stopping or "complete")
 
-    def _mode(self) -> bool | None:
-        """Return whether a schema is used, or None when a trial must find out."""
+    def _is_done(self, call_id: str) -> bool:
+        record = self._known.get(call_id)
+        return record is not None and record.error is None
+
+    def _mode(self) -> Structured | None:
+        """Return whether a schema is used, or None when the trial must find out."""
         if not self._provider.takes_schema or self._settings.structured == "off":
-            return False
+            return Structured(on=False)
         if self._settings.structured == "on":
-            return True
-        trial = self._trial_calls()
-        tried = [trial_id(call) in self._known for call in trial]
-        if any(tried):
-            return True if all(tried) else None
-        settled = [record.structured for record in self._known.values() if _is_done(record)]
-        return settled[0] if settled else None
+            return Structured(on=True)
+        for call in self._plan.calls:
+            if self._is_done(call.call_id):
+                return Structured(on=self._known[call.call_id].structured)
+        complete = all(self._is_done(trial_id(call)) for call in self._trial_calls())
+        return self._verdict() if complete else None
 
     def _trial_calls(self) -> tuple[PlannedCall, ...]:
         return self._plan.calls[:TRIAL_CALLS]
 
-    async def _trial(self, *, warm_up: bool) -> AsyncGenerator[Event, None]:
-        """Ask the first planned calls in plain text, and decide by how many of the replies parse.
+    def _verdict(self) -> Structured | None:
+        """Return what the trial's replies on file say, or None when there is none."""
+        found = [self._known[trial_id(call)] for call in self._trial_calls() if self._is_done(trial_id(call))]
+        parsed = sum(record.parse != "none" and record.outcome != "truncated" for record in found)
+        return Structured(on=parsed < TRIAL_NEEDS * len(found), parsed=parsed, asked=len(found)) if found else None
 
-        The replies are written only when the decision stands: as the run's own records when plain text
-        does, else under the section ``trial``, outside every measure. A trial that was cut short after it
-        had begun to be written had failed; then only what is missing of it is asked.
-        """
-        calls = self._trial_calls()
-        missing = [call for call in calls if trial_id(call) not in self._known]
-        had_failed = len(missing) < len(calls)
-        records: list[Record] = []
-        async with aclosing(self._ask(missing, structured=False, warm_up=warm_up)) as asking:
-            async for landed in asking:
-                if isinstance(landed, _Landed):
-                    records.append(self._record(landed))
-                    if failed := self._judge(records[-1]):
-                        yield failed
-                else:
-                    yield landed
-        if self._stopping or not records:
-            return
-        replies = [record for record in records if record.outcome != "error"]
-        parsed = sum(record.parse != "none" and record.outcome != "truncated" for record in replies)
-        on = had_failed or parsed < TRIAL_NEEDS * len(replies)
-        if on:
-            records = [
-                msgspec.structs.replace(record, call_id=trial_id(call), section="trial")
-                for record in records
-                for call in calls
-                if call.call_id == record.call_id
-            ]
+    def _adopted(self, mode: Structured) -> list[Event]:
+        """Make the trial's plain replies the run's own, where plain text does, and tell of them."""
+        if mode.on:
+            return []
+        records = [
+            msgspec.structs.replace(self._known[trial_id(call)], call_id=call.call_id, section=call.section)
+            for call in self._trial_calls()
+            if self._is_done(trial_id(call)) and not self._is_done(call.call_id)
+        ]
+        self._keep(records)
+        return [Answered(record=record) for record in records]
+
+    def _keep(self, records: list[Record]) -> None:
+        """Write records, and remember of them what the rest of the run needs."""
         self._writer.append(*records)
         self._known |= {record.call_id: record for record in records}
-        yield Structured(on=on, parsed=parsed, asked=len(replies))
-        for record in records:
-            yield Answered(record=record)
+
+    async def _asked(
+        self, calls: list[PlannedCall], *, structured: bool, warm_up: bool, trial: bool = False
+    ) -> AsyncGenerator[Event, None]:
+        """Ask calls, write each reply as it lands, and tell of it; a trial's under an id and section of its own."""
+        async with aclosing(self._ask(calls, structured=structured, warm_up=warm_up)) as landing:
+            async for landed in landing:
+                if not isinstance(landed, _Landed):
+                    yield landed
+                    continue
+                record = self._record(landed)
+                if trial and landed.call is not None:
+                    record = msgspec.structs.replace(record, call_id=trial_id(landed.call), section=TRIAL)
+                self._writer.append(record)
+                if trial:
+                    self._known[record.call_id] = record
+                yield Answered(record=record)
+                if failed := self._judge(record):
+                    yield failed
 
     async def _ask(
         self, calls: list[PlannedCall], *, structured: bool, warm_up: bool
@@ -235,7 +246,7 @@ class Engine:
             while (entry := await self._queue.get()) is not None:
                 if isinstance(entry, _Landed) and entry.call is None:
                     # a server that the warm-up cannot reach after all retries is not tried with every item
-                    if isinstance(entry.result, ProviderError) and entry.result.kind in {*FATAL, "unreachable"}:
+                    if isinstance(entry.result, ProviderError) and entry.result.kind in HOPELESS:
                         yield self._fail(entry.result.kind, str(entry.result))
                     continue
                 yield entry
@@ -366,15 +377,15 @@ class Engine:
             outcome, rule = ("empty", "no text") if empty else ("truncated", "cut before any text")
         return msgspec.structs.replace(
             base,
-            raw=_encodable(result.text),
-            reasoning=_encodable(result.reasoning or clipped(reading.reasoning)),
-            answer=None if reading.answer is None else _encodable(reading.answer),
+            raw=_storable(result.text),
+            reasoning=_storable(result.reasoning or clipped(reading.reasoning)),
+            answer=None if reading.answer is None else _storable(reading.answer),
             confidence=reading.confidence,
             parse=reading.parse,
             flags=_flags(reading, verdict.flags),
             outcome=outcome,
             rule=rule,
-            finish_reason=result.finish_reason,
+            finish_reason=one_line(result.finish_reason, 60),
             latency_s=round(result.latency_s, 4),
             prompt_tokens=result.prompt_tokens,
             completion_tokens=result.completion_tokens,
@@ -386,14 +397,10 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _is_done(record: Record | None) -> bool:
-    return record is not None and record.error is None
-
-
 def _flags(reading: Reading, grading: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*reading.flags, *grading)))
 
 
-def _encodable(text: str) -> str:
-    """Return the text with lone surrogates replaced: they have no UTF-8 form and would break the file."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _storable(text: str) -> str:
+    """Return the text without keys, and with lone surrogates replaced: they have no UTF-8 form."""
+    return without_secrets(text).encode("utf-8", "replace").decode("utf-8")

@@ -11,14 +11,26 @@ from selfdiag.battery.draw import DRAWS, PAPER, SeededOrder, draw, wording
 from selfdiag.battery.items import Battery, Item, Probe, Trap
 from selfdiag.battery.load import BatteryError, load, shipped
 from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render
-from selfdiag.models.base import nearest
+from selfdiag.models.base import ModelInfo
 from selfdiag.runs.records import MEASURED_SECTIONS, BatteryInfo, PlannedCall, PromptText, RunSettings
-from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.safety import SelfdiagError, nearest, one_line
 
 FRESH_CHECK = "fresh-check"
 SECTIONS = (*MEASURED_SECTIONS, FRESH_CHECK)
+TOKENS_PER_WORD = 1.4
+SECONDS_PER_CALL = 1.5
+"""Of the embedded model, on two cores."""
 CHECK_PAIRS = 20
 """So many stored probes are asked beside as many fresh ones of the same topic and difficulty."""
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run takes: calls, prompt tokens, and seconds where they can be known beforehand."""
+
+    calls: int
+    prompt_tokens: int
+    seconds: float | None
+    remote: bool
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +52,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         known = {item.id for item in self.drawn.items()}
         more = {probe.id: probe for probe in self.check if probe.id not in known}
         return msgspec.structs.replace(self.drawn, probes=(*self.drawn.probes, *more.values()))
+
+    def estimate(self, model: ModelInfo) -> Estimate:
+        """Return what asking the whole plan takes."""
+        words = sum(len(f"{text.system} {text.user}".split()) for text in map(self.prompt, self.calls))
+        seconds = SECONDS_PER_CALL * len(self.calls) if model.provider == "embedded" else None
+        return Estimate(
+            calls=len(self.calls),
+            prompt_tokens=round(TOKENS_PER_WORD * words),
+            seconds=seconds,
+            remote=model.remote,
+        )
 
     def prompt(self, call: PlannedCall) -> Prompt:
         """Return the text of a call's prompt."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -143,7 +143,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     raw: str = ""
     reasoning: str = ""
     answer: str | None = None
-    confidence: int | None = None
+    confidence: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     confidence_source: str = "stated"
     token_confidence: float | None = None
     parse: str = "none"

@@ -8,7 +8,7 @@ import platform
 import shutil
 import subprocess
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from selfdiag.models.base import ModelInfo, Provider, ProviderOptions
 from selfdiag.runs.engine import Answered, Engine, Event, Finished, Structured, now
 from selfdiag.runs.plan import Plan, make_plan
 from selfdiag.runs.records import FREE, Manifest, Record, RunSettings, Stretch
-from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, remember_latest
+from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, read_run, remember_latest
 from selfdiag.safety import SelfdiagError
 from selfdiag.settings import runs_dir
 
@@ -53,6 +53,7 @@ class Session:
         self._engine: Engine | None = None
         self._stopped = False
         self._task: asyncio.Task[Any] | None = None
+        self._git = ""
         if resume is None:
             self.run_id = new_run_id()
             self.folder = folder or runs_dir() / self.run_id
@@ -75,6 +76,13 @@ class Session:
             waiting=self._waiting,
         )
         return registry.build(self.settings.model, options)
+
+    def nothing_left(self) -> bool:
+        """Return whether a resumed run has a reply to every call already."""
+        if self._resume is None:
+            return False
+        latest = read_run(self._resume).latest()
+        return all(call.call_id in latest and latest[call.call_id].error is None for call in self.plan.calls)
 
     def stop(self) -> None:
         """Stop cleanly; safe to call at any moment, also while a model loads."""
@@ -102,6 +110,7 @@ class Session:
         """
         self._task = asyncio.current_task()
         provider = self.provider()
+        self._git = await asyncio.to_thread(_git_state)
         try:
             await provider.__aenter__()
         except asyncio.CancelledError:
@@ -134,31 +143,27 @@ class Session:
         )
         if self._stopped:
             self._engine.stop()
-        outcome, structured = "stopped", manifest.structured
-        replies = bool(known)
+        outcome = "stopped"
+        replies = self._resume is not None
         try:
             async with aclosing(self._engine.events()) as events:
                 async for event in events:
                     if isinstance(event, Structured):
-                        structured = "on" if event.on else "off"
+                        manifest = msgspec.structs.replace(manifest, structured="on" if event.on else "off")
+                        writer.save(manifest)
                     elif isinstance(event, Answered):
                         replies = replies or event.record.error is None
                     elif isinstance(event, Finished):
                         outcome = event.outcome
                         break
                     yield event
-        finally:
-            last = msgspec.structs.replace(manifest.sessions[-1], ended=now(), outcome=outcome)
-            manifest = msgspec.structs.replace(
-                manifest,
-                model=provider.info(),
-                structured=structured,
-                sessions=(*manifest.sessions[:-1], last),
-            )
-            writer.save(manifest)
+        except BaseException:
+            with suppress(SelfdiagError):  # what went wrong first is what must be told
+                writer.save(_ended(manifest, provider, "stopped"))
+            raise
+        writer.save(_ended(manifest, provider, outcome))
         if outcome == "failed" and not replies:
-            writer.close()
-            shutil.rmtree(self.folder, ignore_errors=True)  # nothing was learnt: no half-made run stays
+            writer.discard()  # nothing was learnt: no half-made run stays
         yield Finished(outcome=outcome)
 
     def _open(self, provider: Provider) -> tuple[RunWriter, Manifest, dict[str, Record]]:
@@ -192,11 +197,16 @@ class Session:
             prompts=self.plan.prompts,
             plan=self.plan.calls,
             versions=_versions(),
-            git=_git_state(),
+            git=self._git,
             structured="undecided" if mode == "auto" else mode,
             max_tokens=self.settings.max_tokens or provider.max_tokens,
             sessions=(stretch,),
         )
+
+
+def _ended(manifest: Manifest, provider: Provider, outcome: str) -> Manifest:
+    last = msgspec.structs.replace(manifest.sessions[-1], ended=now(), outcome=outcome)
+    return msgspec.structs.replace(manifest, model=provider.info(), sessions=(*manifest.sessions[:-1], last))
 
 
 def plan_of(manifest: Manifest) -> Plan:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
@@ -49,8 +49,9 @@ def new_run_id() -> str:
 class RunWriter:
     """The only one who writes to a run folder; a second one is refused."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, made_folder: bool = False) -> None:
         self.folder = folder
+        self._made_folder = made_folder
         self._lock = FileLock(folder / ".lock")
         self._file: int | None = None
         self._synced = time.monotonic()
@@ -63,16 +64,21 @@ class RunWriter:
             SelfdiagError: when the folder holds something already or cannot be written.
         """
         try:
-            if folder.exists() and any(folder.iterdir()):
+            if folder.exists() and any(path.name != ".lock" for path in folder.iterdir()):
                 raise SelfdiagError(
                     f"{one_line(str(folder))} is not empty: name a new folder with --out, "
                     f"or go on with a stopped run by --resume {one_line(str(folder))}"
                 )
+            new = not folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
-            writer = cls(folder)
+            writer = cls(folder, made_folder=new)
             writer._acquire()
-            writer.save(manifest)
-            writer._open()
+            try:
+                replace_file(folder / MANIFEST, msgspec.json.format(_encoder.encode(manifest), indent=1))
+                writer._open()
+            except OSError:
+                writer.discard()
+                raise
         except OSError as error:
             raise SelfdiagError(
                 f"{one_line(str(folder))} cannot be written ({error.strerror}): "
@@ -105,9 +111,16 @@ class RunWriter:
         return writer, msgspec.structs.replace(run, problems=(*torn, *run.problems))
 
     def save(self, manifest: Manifest) -> None:
-        """Replace the manifest in one step."""
+        """Replace the manifest in one step.
+
+        Raises:
+            SelfdiagError: when the disk takes no more; the old manifest stays.
+        """
         text = msgspec.json.format(_encoder.encode(manifest), indent=1)
-        replace_file(self.folder / MANIFEST, text)
+        try:
+            replace_file(self.folder / MANIFEST, text)
+        except OSError as error:
+            raise self._full(error) from None
 
     def append(self, *records: Record) -> None:
         """Write records, one line each, and hand them to the system at once.
@@ -124,17 +137,29 @@ class RunWriter:
             if time.monotonic() - self._synced > SYNC_SECONDS:
                 self.sync()
         except OSError as error:
-            raise SelfdiagError(
-                f"the records in {one_line(str(self.folder))} cannot be written ({error.strerror}): "
-                f"make room, then go on with --resume {one_line(str(self.folder))}",
-                exit_code=4,
-            ) from None
+            raise self._full(error) from None
 
     def sync(self) -> None:
-        """Ask the system to bring everything written so far onto the disk."""
-        if self._file is not None:
-            os.fsync(self._file)
+        """Ask the system to bring everything written so far onto the disk.
+
+        Raises:
+            SelfdiagError: when the disk takes no more.
+        """
+        try:
+            if self._file is not None:
+                os.fsync(self._file)
+        except OSError as error:
+            raise self._full(error) from None
         self._synced = time.monotonic()
+
+    def discard(self) -> None:
+        """Take back a run that this writer has created: its own files, and the folder if it was made for them."""
+        self.close()
+        for name in (MANIFEST, RECORDS, ".lock"):
+            (self.folder / name).unlink(missing_ok=True)
+        if self._made_folder:
+            with suppress(OSError):  # someone has put something into it: it stays
+                self.folder.rmdir()
 
     def close(self) -> None:
         """Bring everything onto the disk and let others write."""
@@ -161,23 +186,36 @@ class RunWriter:
                 f"another process is writing to {one_line(str(self.folder))}: wait for it or stop it first"
             ) from None
 
+    def _full(self, error: OSError) -> SelfdiagError:
+        shown = one_line(str(self.folder))
+        message = f"{shown} cannot be written ({error.strerror}): make room, then go on with --resume {shown}"
+        return SelfdiagError(message, exit_code=4)
+
     def _open(self) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.folder / RECORDS, flags, 0o644)
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    """Write a file so that a reader sees the old one or the new one, never a part.
+
+    A link is followed, and what is no regular file (a pipe, a device) is written to as it is.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            file.write(data)
+        return
+    part = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        # not tempfile: its files are closed to everyone else, whatever the person's umask says
+        with part.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        os.replace(name, path)  # noqa: PTH105 - replaces in one step on every platform
+        os.replace(part, target)  # noqa: PTH105 - replaces in one step on every platform
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 
@@ -190,6 +228,8 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     shown = one_line(str(folder))
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device would be read without end
+            raise SelfdiagError(f"{shown}/{MANIFEST} is not a regular file")
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         what = "there is no such folder" if not folder.exists() else f"it has no {MANIFEST}"
@@ -197,14 +237,29 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise SelfdiagError(f"{shown} cannot be read ({error.strerror})") from None
     try:
-        return msgspec.json.decode(data, type=Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        manifest = msgspec.json.decode(data, type=Manifest)
+        _check(manifest)
+        return manifest
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         schema = _schema_of(data)
         if schema not in {"", SCHEMA}:
             raise SelfdiagError(
                 f"{shown} was written as {schema!r}, this selfdiag reads {SCHEMA!r}: use the selfdiag that made it"
             ) from None
         raise SelfdiagError(f"{shown}/{MANIFEST} is damaged: {one_line(str(error), 120)}") from None
+
+
+def _check(manifest: Manifest) -> None:
+    """Raise ``ValueError`` when a manifest's parts do not fit each other, as after an edit by hand."""
+    for stretch in manifest.sessions:
+        for time_of in filter(None, (stretch.started, stretch.ended)):
+            if datetime.fromisoformat(time_of).tzinfo is None:
+                raise ValueError(f"the time {time_of!r} has no zone")
+    items = {item.id for item in (*manifest.drawn.items(), *manifest.check)}
+    for call in manifest.plan:
+        text = manifest.prompts.get(call.prompt)
+        if call.item_id not in items or text is None or text.system not in manifest.systems:
+            raise ValueError(f"the plan's call {call.call_id!r} has no item or no prompt")
 
 
 def read_run(folder: Path) -> Run:
@@ -214,8 +269,10 @@ def read_run(folder: Path) -> Run:
     problems: list[str] = []
     for number, line, ended in _lines(folder / RECORDS):
         try:
-            records.append(_record_decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            record = _record_decoder.decode(line)
+            datetime.fromisoformat(record.at or "2000-01-01T00:00:00Z")
+            records.append(record)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
             if not ended:
                 problems.append(f"{RECORDS} line {number} is torn and was left out")
             elif line.strip():
@@ -252,7 +309,7 @@ def find_run(name: str) -> Path:
     if (path / MANIFEST).is_file():
         return path
     if len(matches) > 1:
-        listed = ", ".join(folder.name for folder in matches[:4])
+        listed = ", ".join(folder.name for folder in matches[:4]) + (", …" if len(matches) > 4 else "")
         raise SelfdiagError(f"{shown!r} names {len(matches)} runs ({listed}): write more of the id")
     if path.exists():
         read_manifest(path)  # says why it is no run
@@ -263,14 +320,14 @@ def remember_latest(folder: Path) -> None:
     """Note which run was worked on last, wherever its folder is; ``latest`` then means it."""
     try:
         data_dir().mkdir(parents=True, exist_ok=True)
-        replace_file(data_dir() / LATEST, str(folder.resolve()).encode())
-    except OSError:
+        replace_file(data_dir() / LATEST, os.fsencode(folder.resolve()))
+    except (OSError, ValueError):
         pass  # a convenience: without the note, 'latest' is the newest run of the user's folder
 
 
 def _latest(folders: list[Path]) -> Path:
     try:
-        noted = Path((data_dir() / LATEST).read_text(encoding="utf-8"))
+        noted = Path(os.fsdecode((data_dir() / LATEST).read_bytes()))
         if (noted / MANIFEST).is_file():
             return noted
     except (OSError, ValueError):
@@ -287,6 +344,8 @@ def remove_run(folder: Path) -> None:
         SelfdiagError: when it is no run, is being written, or cannot be deleted.
     """
     read_manifest(folder)
+    if folder.is_symlink():
+        raise SelfdiagError(f"{one_line(str(folder))} is a link: delete the link or what it points to yourself")
     lock = FileLock(folder / ".lock")
     try:
         lock.acquire(timeout=0)
@@ -305,6 +364,8 @@ def remove_run(folder: Path) -> None:
 def _lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
     """Yield number, bytes and whether a line feed ends it, for each line of a file that may be missing."""
     try:
+        if path.exists() and not path.is_file():
+            raise SelfdiagError(f"{one_line(str(path))} is not a regular file")
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 yield number, line, line.endswith(b"\n")

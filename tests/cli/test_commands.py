@@ -164,7 +164,8 @@ def test_runs_are_listed_shown_found_and_deleted(selfdiag, tmp_path: Path) -> No
 def test_deleting_asks_first(selfdiag) -> None:
     selfdiag("run", "persona:blind", "--limit", "1")
     done = selfdiag("runs", "rm", "latest")
-    assert done.returncode == 130
+    assert done.returncode == 2
+    assert "add --yes" in done.stderr
     assert Path(selfdiag("runs", "path").stdout.strip()).is_dir()
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from elicit_probes import TRAP, graded, outcome, probe, right
 
+from selfdiag.battery.items import ABSTENTION_TOKEN
 from selfdiag.elicit.grading import MAX_SHOWN, grade
-from selfdiag.elicit.lexicon import ABSTENTION_TOKEN, ABSTENTIONS, LANGUAGES, REFUSALS
+from selfdiag.elicit.lexicon import ABSTENTIONS, LANGUAGES, REFUSALS
 from selfdiag.elicit.reading import Reading, read_reply
 
 TOWNS = ("Rome", "Paris", "Lyon", "Nice")

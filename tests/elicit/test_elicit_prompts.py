@@ -1,7 +1,6 @@
 import pytest
 
-from selfdiag.battery.items import BINS, Probe
-from selfdiag.elicit.lexicon import ABSTENTION_TOKEN
+from selfdiag.battery.items import ABSTENTION_TOKEN, BINS, Probe
 from selfdiag.elicit.prompts import CONTRACT, RESPONSE_SCHEMA, Prompt, profile_slot, question, render
 
 PROBE = Probe(

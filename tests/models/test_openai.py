@@ -308,7 +308,7 @@ async def test_every_status_has_its_kind(status: int, kind: str, retry: bool) ->
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("7", 7.0), ("0", 0.0), ("1.5", 1.5), ("-3", 0.0), ("soon", None), ("", None), ("nan", None)],
+    [("7", 7.0), ("0", 0.0), ("1.5", 1.5), ("-3", None), ("soon", None), ("", None), ("nan", None)],
 )
 async def test_retry_after_is_read(header: str, seconds: float | None) -> None:
     error = await failed(as_json({}, status=429, headers={"Retry-After": header}))
@@ -435,14 +435,33 @@ async def test_a_server_that_echoes_the_key_does_not_get_it_shown(
     assert "[key]" in str(error)
 
 
-async def test_a_password_in_the_base_url_is_not_shown() -> None:
-    with Stub(Answer(fault="reset")) as stub:
-        url = stub.url.replace("//", f"//someone:{CANARY}@")
-        async with provider("m", ProviderOptions(base_url=url)) as model:
-            with pytest.raises(ProviderError) as caught:
-                await model.ask(CALL)
-            assert CANARY not in repr(model.info())
+def test_a_password_in_the_base_url_is_refused_without_showing_it() -> None:
+    with pytest.raises(SelfdiagError, match="must hold no name or password") as caught:
+        provider("m", ProviderOptions(base_url=f"http://someone:{CANARY}@127.0.0.1:1"))
     assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"), [("Wed, 21 Oct 2015 07:28:00 GMT", 0.0), ("Wed, 99 Oct 2015 07:28:00 GMT", None)]
+)
+async def test_a_date_in_retry_after_is_read(said: str, seconds: float | None) -> None:
+    error = await failed(as_json({}, status=429, headers={"Retry-After": said}))
+    assert error.retry_after == seconds
+
+
+async def test_a_content_filter_is_a_refusal() -> None:
+    filtered = as_json({"error": {"message": "filtered", "code": "content_filter"}}, status=400)
+    with Stub(filtered) as stub:
+        async with provider("m", ProviderOptions(base_url=stub.url)) as model:
+            reply = await model.ask(CALL)
+    assert reply.refusal
+    assert reply.finish_reason == "filter"
+
+
+@pytest.mark.parametrize("url", ["http://h:0/v1", "http://h/v1?key=x", "http://h/v1#x", "http://h h/v1"])
+def test_addresses_that_cannot_be_meant(url: str) -> None:
+    with pytest.raises(SelfdiagError, match="is not an http address"):
+        base_url(url)
 
 
 @pytest.mark.parametrize("key", [f"{CANARY}é", f"{CANARY}\n{CANARY}", f"{CANARY}\x1b"])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from selfdiag.battery.items import BINS, DIFFICULTIES, FAMILIES, Battery, Kind, Probe, Trap
+from selfdiag.battery.items import ABSTENTION_TOKEN, BINS, DIFFICULTIES, FAMILIES, Battery, Kind, Probe, Trap
 from selfdiag.battery.load import shipped
 from selfdiag.elicit.prompts import CONTRACT, profile_slot, render
 from selfdiag.models.base import MAX_TEXT, Call, ProviderError, ProviderOptions
-from selfdiag.models.persona import CHARACTERS, TOKEN, Persona, offer, provider
+from selfdiag.models.persona import CHARACTERS, Persona, offer, provider
 
 SEEDS = range(20)
 PLAIN = [name for name in CHARACTERS if name not in {"malformed", "hostile", "flaky", "slow"}]
@@ -67,7 +67,7 @@ async def answers(name: str, seed: int, battery: Battery = MADE) -> dict[str, di
 
 
 def is_answer(text: str) -> bool:
-    return text != TOKEN and not text.startswith("I'm sorry")
+    return text != ABSTENTION_TOKEN and not text.startswith("I'm sorry")
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -94,10 +94,10 @@ async def test_share_of_traps_and_of_probes_declined(name: str) -> None:
     character = CHARACTERS[name]
     for seed in SEEDS:
         replies = await answers(name, seed)
-        spotted = sum(replies[trap.id]["answer"] == TOKEN for trap in MADE.traps)
+        spotted = sum(replies[trap.id]["answer"] == ABSTENTION_TOKEN for trap in MADE.traps)
         assert abs(spotted / len(MADE.traps) - character.trap_rate) <= 1 / len(MADE.traps)
         said = [replies[probe.id]["answer"] for probe in MADE.probes]
-        abstained, refused = said.count(TOKEN), sum(text.startswith("I'm sorry") for text in said)
+        abstained, refused = said.count(ABSTENTION_TOKEN), sum(text.startswith("I'm sorry") for text in said)
         assert abs(abstained - character.abstains * len(said)) <= 1
         assert abs(refused - character.refuses * len(said)) <= 1
         levels = {replies[trap.id]["confidence"] for trap in MADE.traps}
@@ -121,7 +121,7 @@ async def test_the_calibrated_one_has_next_to_no_gap() -> None:
         accuracy = sum(reply["answer"] == probe.answer for reply, probe in given) / len(given)
         assert abs(stated - accuracy) <= 1 / len(given) + 1e-9
         assert 0.5 < accuracy < 0.7
-        traps = sum(replies[trap.id]["answer"] == TOKEN for trap in MADE.traps)
+        traps = sum(replies[trap.id]["answer"] == ABSTENTION_TOKEN for trap in MADE.traps)
         assert traps == 17  # .8 of 21
 
 
@@ -135,15 +135,15 @@ async def test_the_others_err_on_their_side(name: str, sign: int) -> None:
 
 async def test_the_blind_one_misses_every_trap_and_the_pinned_one_says_100() -> None:
     blind, pinned = await answers("blind", 0), await answers("pinned", 0)
-    assert not any(blind[trap.id]["answer"] == TOKEN for trap in MADE.traps)
+    assert not any(blind[trap.id]["answer"] == ABSTENTION_TOKEN for trap in MADE.traps)
     assert {reply["confidence"] for reply in blind.values()} == {95}
     assert {reply["confidence"] for reply in pinned.values()} == {100}
 
 
 async def test_the_abstainer_and_the_refuser_mostly_do() -> None:
     abstainer, refuser = await answers("abstainer", 0), await answers("refuser", 0)
-    assert all(abstainer[trap.id]["answer"] == TOKEN for trap in MADE.traps)
-    assert sum(abstainer[probe.id]["answer"] == TOKEN for probe in MADE.probes) >= 0.89 * 126
+    assert all(abstainer[trap.id]["answer"] == ABSTENTION_TOKEN for trap in MADE.traps)
+    assert sum(abstainer[probe.id]["answer"] == ABSTENTION_TOKEN for probe in MADE.probes) >= 0.89 * 126
     assert sum(refuser[probe.id]["answer"].startswith("I'm sorry") for probe in MADE.probes) >= 0.69 * 126
 
 
@@ -274,4 +274,4 @@ async def test_replies_count_words_as_tokens() -> None:
 
 
 def test_the_abstention_token_is_the_one_that_prompts_ask_for() -> None:
-    assert TOKEN in CONTRACT
+    assert ABSTENTION_TOKEN in CONTRACT

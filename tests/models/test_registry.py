@@ -8,9 +8,9 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from selfdiag.models import registry
-from selfdiag.models.base import FATAL, Listing, Provider, ProviderOptions, clipped, nearest
+from selfdiag.models.base import FATAL, Listing, Provider, ProviderOptions, clipped
 from selfdiag.models.persona import CHARACTERS, Persona
-from selfdiag.safety import SelfdiagError
+from selfdiag.safety import SelfdiagError, nearest
 
 BUILT_IN = {"embedded", "gguf", "openai", "persona"}
 

