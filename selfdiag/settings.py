@@ -13,7 +13,7 @@ def _folder(kind: str) -> Path:
     return Path(getattr(dirs, f"user_{kind}_dir"))
 
 
-def _expanded(text: str) -> Path:
+def expanded(text: str) -> Path:
     """Return a path with ``~`` replaced where that can be done, else as it is written."""
     try:
         return Path(text).expanduser()
@@ -24,19 +24,19 @@ def _expanded(text: str) -> Path:
 def data_dir() -> Path:
     """Return the folder for runs; ``SELFDIAG_HOME`` moves it."""
     home = os.environ.get("SELFDIAG_HOME")
-    return _expanded(home) if home else _folder("data")
+    return expanded(home) if home else _folder("data")
 
 
 def config_dir() -> Path:
     """Return the folder for configuration and keys; ``SELFDIAG_HOME`` moves it."""
     home = os.environ.get("SELFDIAG_HOME")
-    return _expanded(home) / "config" if home else _folder("config")
+    return expanded(home) / "config" if home else _folder("config")
 
 
 def cache_dir() -> Path:
     """Return the folder for downloaded models; ``SELFDIAG_CACHE`` moves it."""
     cache = os.environ.get("SELFDIAG_CACHE")
-    return _expanded(cache) if cache else _folder("cache")
+    return expanded(cache) if cache else _folder("cache")
 
 
 def runs_dir() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -32,6 +33,12 @@ Examples:
 
 def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (value or "").split(",") if part.strip())
+
+
+def _number(_ctx: click.Context, _param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):  # which no range excludes
+        raise click.BadParameter("it is not a number")
+    return value
 
 
 def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
@@ -84,9 +91,16 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Longest reply in tokens.")
 @click.option("--num-ctx", type=click.IntRange(min=256), default=2048, help="Context of a local engine in tokens.")
 @click.option("--concurrency", type=click.IntRange(1, 256), help="Calls at once.")
-@click.option("--timeout", type=click.FloatRange(1, 86_400), default=300.0, help="Seconds to wait for a reply.")
+@click.option(
+    "--timeout", type=click.FloatRange(1, 86_400), callback=_number, default=300.0, help="Seconds to wait for a reply."
+)
 @click.option("--max-retries", type=click.IntRange(0, 20), default=4, help="Repetitions of a failed call.")
-@click.option("--budget-seconds", type=click.FloatRange(0, 31_536_000), help="Start no call after so many seconds.")
+@click.option(
+    "--budget-seconds",
+    type=click.FloatRange(0, 31_536_000),
+    callback=_number,
+    help="Start no call after so many seconds.",
+)
 @click.option("--budget-tokens", type=click.IntRange(min=1), help="Start no call after so many tokens.")
 @click.pass_context
 def run(ctx: click.Context, /, **flags: Any) -> int:

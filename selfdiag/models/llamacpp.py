@@ -24,6 +24,7 @@ from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, Provid
 from selfdiag.models.engine_lock import EngineLock
 from selfdiag.models.openai import OpenAICompatible
 from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.settings import expanded
 
 SLOTS = 1
 """More slots gain little on few cores and change greedy replies."""
@@ -204,7 +205,7 @@ def gguf(name: str, options: ProviderOptions) -> LlamaCpp:
     Raises:
         SelfdiagError: when there is no such file or it is no GGUF.
     """
-    path = Path(name).expanduser()
+    path = expanded(name)
     shown = one_line(str(path))
     try:
         with path.open("rb") as file:

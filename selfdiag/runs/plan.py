@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import msgspec
 
@@ -14,6 +13,7 @@ from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render
 from selfdiag.models.base import ModelInfo
 from selfdiag.runs.records import MEASURED_SECTIONS, BatteryInfo, PlannedCall, PromptText, RunSettings
 from selfdiag.safety import SelfdiagError, nearest, one_line
+from selfdiag.settings import expanded
 
 FRESH_CHECK = "fresh-check"
 SECTIONS = (*MEASURED_SECTIONS, FRESH_CHECK)
@@ -192,7 +192,7 @@ def _fresh_check(settings: RunSettings) -> tuple[Probe, ...]:
 def _stored(name: str) -> tuple[Battery, str]:
     if name in DRAWS:
         return shipped(), name
-    path = Path(name).expanduser()
+    path = expanded(name)
     if not path.exists() and "/" not in name and "\\" not in name and not path.suffix:
         listed = ", ".join(DRAWS)
         raise SelfdiagError(

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from selfdiag.runs.records import SCHEMA, Manifest, Record
 from selfdiag.safety import SelfdiagError, one_line
-from selfdiag.settings import data_dir, runs_dir
+from selfdiag.settings import data_dir, expanded, runs_dir
 
 MANIFEST = "manifest.json"
 RECORDS = "records.jsonl"
@@ -305,7 +305,7 @@ def find_run(name: str) -> Path:
     ]
     if len(matches) == 1:
         return matches[0]
-    path = Path(name).expanduser()
+    path = expanded(name)
     if (path / MANIFEST).is_file():
         return path
     if len(matches) > 1:
