@@ -179,7 +179,8 @@ def new(file: Path) -> None:
 def stats(runs: tuple[str, ...], as_json: bool) -> None:
     """Show item statistics."""
     from selfdiag.protocols.item_statistics import item_statistics
-    from selfdiag.runs.store import find_run, read_run
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.runs.store import read_run
     from selfdiag.safety import one_line
 
     found = item_statistics([read_run(find_run(run)) for run in runs])

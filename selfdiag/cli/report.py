@@ -30,7 +30,8 @@ def report(run: str, form: str, full_intervals: bool, output: Path | None) -> No
     from selfdiag.protocols.audit import summarise
     from selfdiag.report.card import card_lines, framed
     from selfdiag.report.markdown import markdown
-    from selfdiag.runs.store import find_run, read_run
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.runs.store import read_run
 
     found = read_run(find_run(run))
     summary = summarise(found, full_intervals=full_intervals)

@@ -110,7 +110,8 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     from selfdiag.cli.watch import Outcome, watch
     from selfdiag.runs.records import RunSettings
     from selfdiag.runs.session import Session
-    from selfdiag.runs.store import MANIFEST, find_run, read_manifest
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.runs.store import MANIFEST, read_manifest
     from selfdiag.safety import SelfdiagError
 
     plain, as_json = flags["plain"], flags["as_json"]

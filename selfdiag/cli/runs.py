@@ -44,7 +44,8 @@ def show(run: str, as_json: bool) -> None:
     """Show one run."""
     from selfdiag.protocols.audit import summarise
     from selfdiag.report.card import card_lines, framed
-    from selfdiag.runs.store import find_run, read_run
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.runs.store import read_run
     from selfdiag.safety import one_line
 
     found = read_run(find_run(run))
@@ -66,7 +67,7 @@ def show(run: str, as_json: bool) -> None:
 @click.argument("run", default="latest")
 def run_path(run: str) -> None:
     """Print a run's folder."""
-    from selfdiag.runs.store import find_run
+    from selfdiag.runs.shelf import find_run
     from selfdiag.safety import literal
 
     click.echo(literal(str(find_run(run))))
@@ -77,7 +78,7 @@ def run_path(run: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def rm(run: str, yes: bool) -> None:
     """Delete one run."""
-    from selfdiag.runs.store import find_run, remove_run
+    from selfdiag.runs.shelf import find_run, remove_run
     from selfdiag.safety import SelfdiagError, one_line
 
     folder = find_run(run)

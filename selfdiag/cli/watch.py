@@ -15,7 +15,8 @@ import msgspec
 from selfdiag.cli.exit_codes import ExitCode
 from selfdiag.cli.output import say
 from selfdiag.report.words import duration
-from selfdiag.runs.engine import TRIAL, Answered, Asked, Event, Failed, Finished, Retried, Started, Structured
+from selfdiag.runs.engine import TRIAL
+from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Retried, Started, Structured
 from selfdiag.runs.progress import Progress, SectionProgress
 from selfdiag.runs.session import Session
 

@@ -11,7 +11,8 @@ from selfdiag.measure.tally import tally_rows
 from selfdiag.measure.tiers import tier_letters
 from selfdiag.protocols.audit import columns_of
 from selfdiag.runs.records import MEASURED_SECTIONS
-from selfdiag.runs.store import read_run, run_folders
+from selfdiag.runs.shelf import run_folders
+from selfdiag.runs.store import read_run
 from selfdiag.safety import SelfdiagError
 
 

@@ -16,6 +16,7 @@ from selfdiag.elicit.prompts import RESPONSE_SCHEMA
 from selfdiag.elicit.reading import Reading, read_reply
 from selfdiag.models.base import FATAL, Call, Provider, ProviderError, Reply, clipped
 from selfdiag.models.transport import RetryPolicy, ask_patiently
+from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
 from selfdiag.runs.plan import Plan, trial_id
 from selfdiag.runs.records import Fault, PlannedCall, Record, RunSettings
 from selfdiag.runs.store import RunWriter
@@ -29,63 +30,6 @@ MAX_CONSECUTIVE_ERRORS = 5
 HOPELESS = frozenset({*FATAL, "unreachable", "timeout"})
 """Kinds that end the run when the warm-up meets them after all retries."""
 WARM_UP_QUESTION = "What is 1 + 1? Answer as a number."
-
-
-class Started(msgspec.Struct, frozen=True, kw_only=True):
-    """The run begins or goes on: ``total`` calls, of which those in ``answered`` need not be asked again."""
-
-    total: int
-    answered: tuple[Record, ...] = ()
-
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """A call is under way; ``call`` is None for the warm-up."""
-
-    call: PlannedCall | None
-
-
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """A record has been written."""
-
-    record: Record
-
-
-class Retried(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt failed and the call will be asked again."""
-
-    attempt: int
-    kind: str
-    message: str
-
-
-class Structured(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the calls are asked with a schema; after a trial also how many of its replies parsed."""
-
-    on: bool
-    parsed: int = 0
-    asked: int = 0
-
-
-class Paused(msgspec.Struct, frozen=True, kw_only=True):
-    """Asking rests or goes on again; calls under way are waited for."""
-
-    paused: bool
-
-
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """The run stops because the model cannot be asked."""
-
-    kind: str
-    message: str
-
-
-class Finished(msgspec.Struct, frozen=True, kw_only=True):
-    """Nothing more is asked. ``outcome`` is ``complete``, ``stopped``, ``budget`` or ``failed``."""
-
-    outcome: str
-
-
-Event = Started | Asked | Answered | Retried | Structured | Paused | Failed | Finished
 
 
 class _Landed(msgspec.Struct, frozen=True, kw_only=True):

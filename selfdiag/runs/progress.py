@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from selfdiag.runs.engine import Answered, Event, Started
+from selfdiag.runs.events import Answered, Event, Started
 from selfdiag.runs.records import PlannedCall, Record
 
 FIRST_ESTIMATE = 3

@@ -18,10 +18,12 @@ import selfdiag
 from selfdiag.elicit.prompts import PROMPT_VERSION
 from selfdiag.models import registry
 from selfdiag.models.base import ModelInfo, Provider, ProviderOptions
-from selfdiag.runs.engine import Answered, Engine, Event, Finished, Structured, now
+from selfdiag.runs.engine import Engine, now
+from selfdiag.runs.events import Answered, Event, Finished, Structured
 from selfdiag.runs.plan import Plan, make_plan
 from selfdiag.runs.records import FREE, Manifest, Record, RunSettings, Stretch
-from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, read_run, remember_latest
+from selfdiag.runs.shelf import remember_latest
+from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, read_run
 from selfdiag.safety import SelfdiagError
 from selfdiag.settings import runs_dir
 

@@ -8,7 +8,7 @@ import pytest
 from selfdiag.models import registry
 from selfdiag.models.base import Call, ModelInfo, ProviderError, ProviderOptions, Reply
 from selfdiag.protocols.audit import summarise
-from selfdiag.runs.engine import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
+from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
 from selfdiag.runs.plan import trial_id
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session

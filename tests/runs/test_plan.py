@@ -142,7 +142,7 @@ async def test_a_stop_before_anything_began_writes_nothing(tmp_path: Path, monke
     import asyncio
 
     from selfdiag.models.persona import Persona
-    from selfdiag.runs.engine import Finished
+    from selfdiag.runs.events import Finished
 
     session = Session(settings(limit=2), folder=tmp_path / "run")
 

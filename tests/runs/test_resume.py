@@ -8,7 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from selfdiag.runs.store import find_run, read_run
+from selfdiag.runs.shelf import find_run
+from selfdiag.runs.store import read_run
 
 KILLS = 20
 WORDS = ["run", "persona:slow", "--battery", "quick", "--seed", "3", "--concurrency", "2"]

@@ -8,16 +8,8 @@ import pytest
 from selfdiag.battery.items import Battery
 from selfdiag.models.base import ModelInfo
 from selfdiag.runs.records import BatteryInfo, Manifest, Record, RunSettings
-from selfdiag.runs.store import (
-    RunWriter,
-    find_run,
-    read_manifest,
-    read_run,
-    remember_latest,
-    remove_run,
-    replace_file,
-    run_folders,
-)
+from selfdiag.runs.shelf import find_run, remember_latest, remove_run, run_folders
+from selfdiag.runs.store import RunWriter, read_manifest, read_run, replace_file
 from selfdiag.safety import SelfdiagError
 from selfdiag.settings import runs_dir
 
@@ -261,7 +253,7 @@ def test_a_run_that_cannot_be_read_or_locked_is_told(tmp_path: Path, monkeypatch
         with pytest.raises(SelfdiagError, match="cannot be written"):
             RunWriter.resume(folder)
     with monkeypatch.context() as patch:
-        patch.setattr("selfdiag.runs.store.shutil.rmtree", refused)
+        patch.setattr("selfdiag.runs.shelf.shutil.rmtree", refused)
         with pytest.raises(SelfdiagError, match="cannot be deleted"):
             remove_run(folder)
     assert read_run(folder).records
