@@ -2,6 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# the tests that coverage is counted over; tracing slows the others for nothing
+BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generators_chance.py \
+  tests/battery/test_generators_structure.py
+COVERING := tests/battery tests/measure tests/elicit tests/runs tests/protocols $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
 .PHONY: run test lint types unit engine format lock clean help
@@ -30,8 +34,9 @@ types: $(VENV)/installed-to-test
 
 unit: $(VENV)/installed-to-test
 	rm -f .coverage .coverage.*
-	$(BIN)/pytest -n 2 -m "not engine" --cov --cov-report=
+	$(BIN)/pytest -n 2 -m "not engine" --cov --cov-report= $(COVERING)
 	$(BIN)/coverage report --fail-under=95 --include='$(ROOMS)'
+	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/report $(wildcard tests/test_*.py) $(BRUTE)
 
 # the real engine: one at a time, so these tests are not spread over processes
 engine: $(VENV)/installed-to-test

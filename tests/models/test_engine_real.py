@@ -109,7 +109,7 @@ def test_the_engine_is_gone_within_two_seconds_of_a_kill(tmp_path: Path) -> None
     assert _until(lambda: not engines(), 2)
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.05, 0.2, 0.4])
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.4])
 def test_the_engine_is_gone_when_the_kill_comes_while_it_loads(tmp_path: Path, pause: float) -> None:
     process = _run(tmp_path)
     assert _until(engines, 60)
@@ -141,7 +141,7 @@ def test_ctrl_c_while_the_model_loads(tmp_path: Path) -> None:
 
 
 def test_a_run_is_stopped_and_resumed_to_the_same_calls(selfdiag, tmp_path: Path) -> None:
-    words = ("run", "embedded", "--limit", "4", "--seed", "2")
+    words = ("run", "embedded", "--limit", "3", "--seed", "2")
     whole = selfdiag(*words, "--out", "whole", "--json", timeout=300)
     assert whole.returncode == 0, whole.stderr
     summary = json.loads(whole.stdout)

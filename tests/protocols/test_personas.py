@@ -31,7 +31,7 @@ def audit(tmp_path: Path) -> Audit:
 
         asyncio.run(ask())
         found = read_run(session.folder)
-        return found, summarise(found, draws=300)
+        return found, summarise(found, draws=100)
 
     return run
 
@@ -128,4 +128,4 @@ def test_simulated_is_marked_everywhere(audit: Audit) -> None:
 def test_the_same_run_gives_the_same_report(audit: Audit) -> None:
     run, summary = audit("overconfident")
     again = read_run(run.folder)
-    assert markdown(again, summarise(again, draws=300)) == markdown(run, summary)
+    assert markdown(again, summarise(again, draws=100)) == markdown(run, summary)

@@ -12,7 +12,7 @@ from selfdiag.runs.shelf import find_run
 from selfdiag.runs.store import read_run
 
 KILLS = 20
-WORDS = ["run", "persona:slow", "--battery", "quick", "--seed", "3", "--concurrency", "2"]
+WORDS = ["run", "persona:slow", "--battery", "quick", "--seed", "3", "--concurrency", "4"]
 
 
 def _lines(file: Path) -> int:
@@ -37,13 +37,13 @@ def test_twenty_kills_and_then_the_same_calls_each_once(selfdiag, tmp_path: Path
         seen = _lines(file)
         process = _start(words)
         deadline = time.monotonic() + 60
-        while _lines(file) < seen + 1 + kill % 4:
+        while _lines(file) < seen + 1 + kill % 3:
             assert process.poll() is None, "the run ended before it could be killed"
             assert time.monotonic() < deadline
             time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        words = ["run", "--resume", "latest", "--concurrency", "2"]
+        words = ["run", "--resume", "latest", "--concurrency", "4"]
     assert 0 < len(read_run(folder).latest()) < 63
 
     last = selfdiag("run", "--resume", "latest", "--concurrency", "60")
