@@ -23,7 +23,7 @@ def fraction(value: float | None) -> str:
     """Return a value in [0, 1] with three decimals and no leading zero, or a dash."""
     if value is None:
         return "–"
-    text = f"{value:.3f}"
+    text = f"{round(value, 3) + 0.0:.3f}"  # adding 0 takes the sign from a negative zero
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
@@ -32,7 +32,7 @@ def signed(value: float | None) -> str:
     if value is None:
         return "–"
     text = fraction(abs(value))
-    return f"{'-' if value < 0 else '+'}{text}"
+    return f"{'-' if round(value, 3) < 0 else '+'}{text}"
 
 
 def interval(estimate: Estimate, *, kind: str = "fraction") -> str:

@@ -123,3 +123,26 @@ def test_summary_carries_the_golden_values() -> None:
         assert metrics[name].n in {16, 9}, name
     assert "-1.2205 at slope 1" in metrics["calibration_intercept"].note
     assert "two-sided p = 0.00536" in metrics["spiegelhalter_z"].note
+
+
+def test_recalibration_converges_where_full_newton_steps_from_one_overshoot() -> None:
+    from selfdiag.measure.recalibration import recalibrate
+
+    confidence = [70] * 7 + [80] * 7 + [85] * 7 + [90] * 7 + [95] * 7 + [100] * 7
+    right = (
+        [1] * 2
+        + [0] * 5
+        + [1] * 3
+        + [0] * 4
+        + [1] * 3
+        + [0] * 4
+        + [1] * 4
+        + [0] * 3
+        + [1] * 4
+        + [0] * 3
+        + [1] * 5
+        + [0] * 2
+    )
+    intercept, slope = recalibrate(tabulate_confidences(confidence, right))
+    assert abs(float(slope) - 0.3733) < 0.01
+    assert abs(float(intercept) + 0.8831) < 0.02

@@ -16,6 +16,8 @@ def test_signs() -> None:
     assert signed(0.55) == "+.550"
     assert signed(-0.02) == "-.020"
     assert signed(None) == "–"
+    assert signed(-1e-17) == "+.000"
+    assert fraction(-1e-17) == ".000"
 
 
 def test_percent_and_durations() -> None:

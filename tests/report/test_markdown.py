@@ -1,0 +1,56 @@
+import asyncio
+import re
+from pathlib import Path
+
+from selfdiag.protocols.audit import summarise
+from selfdiag.report.card import card_lines
+from selfdiag.report.markdown import markdown
+from selfdiag.runs.records import RunSettings
+from selfdiag.runs.session import Session
+from selfdiag.runs.store import read_run
+
+
+def report(tmp_path: Path, persona: str, **settings: object) -> str:
+    session = Session(RunSettings(model=f"persona:{persona}", **settings), folder=tmp_path / "run")
+
+    async def ask() -> None:
+        async for _ in session.events():
+            pass
+
+    asyncio.run(ask())
+    run = read_run(session.folder)
+    return markdown(run, summarise(run, draws=100))
+
+
+def test_missed_traps_are_told_on_the_scale_of_the_confidence(tmp_path: Path) -> None:
+    found = re.search(r"it said (\d+) on average", report(tmp_path, "overconfident"))
+    assert found is not None
+    assert 80 <= int(found[1]) <= 90
+
+
+def test_bounds_stand_in_the_report_when_replies_were_lost(tmp_path: Path) -> None:
+    text = report(tmp_path, "malformed")
+    assert "## Bounds" in text
+    rows = dict(re.findall(r"\| (accuracy|gap) \| ([^|]+ \| [^|]+) \|\n", text.partition("## Bounds")[2]))
+    low, high = (int(part.strip(" %")) for part in rows["accuracy"].split("|"))
+    assert low < high
+    assert "## Bounds" not in report(tmp_path / "other", "calibrated")
+
+
+def test_the_command_that_asks_the_same_again_has_every_setting_that_matters(tmp_path: Path) -> None:
+    text = report(tmp_path, "calibrated", bins=("physics", "logic"), seed=3, example=85, limit=2, concurrency=9)
+    (again,) = re.findall(r"^    (selfdiag run .*)$", text, re.MULTILINE)
+    assert again == "selfdiag run persona:calibrated --seed 3 --bins physics,logic --limit 2 --example 85"
+
+
+def test_a_run_without_a_probe_does_not_speak_of_wrong_answers(tmp_path: Path) -> None:
+    text = report(tmp_path, "calibrated", sections=("traps",))
+    assert "No probe has been asked." in text
+    assert "answers 0 of 0" not in text
+
+
+def test_a_missing_interval_says_why_on_the_card(tmp_path: Path) -> None:
+    report(tmp_path, "blind", limit=8)
+    lines = "\n".join(card_lines(summarise(read_run(tmp_path / "run"), draws=100)))
+    assert "no interval: 3 right" in lines
+    assert re.search(r"discrimination  \+\.000 \S", lines)
