@@ -12,7 +12,8 @@ from selfdiag.runs.shelf import find_run
 from selfdiag.runs.store import read_run
 
 KILLS = 20
-WORDS = ["run", "persona:slow", "--battery", "quick", "--seed", "3", "--concurrency", "4"]
+CALLS = 126 + 21
+WORDS = ["run", "persona:slow", "--battery", "standard", "--seed", "3", "--concurrency", "3"]
 
 
 def _lines(file: Path) -> int:
@@ -43,8 +44,8 @@ def test_twenty_kills_and_then_the_same_calls_each_once(selfdiag, tmp_path: Path
             time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        words = ["run", "--resume", "latest", "--concurrency", "4"]
-    assert 0 < len(read_run(folder).latest()) < 63
+        words = ["run", "--resume", "latest", "--concurrency", "3"]
+    assert 0 < len(read_run(folder).latest()) < CALLS
 
     last = selfdiag("run", "--resume", "latest", "--concurrency", "60")
     assert last.returncode == 0, last.stderr
@@ -53,7 +54,7 @@ def test_twenty_kills_and_then_the_same_calls_each_once(selfdiag, tmp_path: Path
     times = Counter(record.call_id for record in resumed.records)
     assert set(times.values()) == {1}
     assert set(times) == {record.call_id for record in undisturbed.records}
-    assert len(times) == 63
+    assert len(times) == CALLS
 
     def said(run) -> dict[str, tuple[str, str]]:
         return {call_id: (r.raw, r.outcome) for call_id, r in run.latest().items()}
@@ -72,7 +73,7 @@ def test_a_kill_before_the_first_record_leaves_a_run_that_goes_on(selfdiag, tmp_
     process.wait()
     done = selfdiag("run", "--resume", str(folder), "--concurrency", "60")
     assert done.returncode == 0, done.stderr
-    assert len(read_run(folder).latest()) == 63
+    assert len(read_run(folder).latest()) == CALLS
 
 
 def test_other_settings_are_refused_by_name(selfdiag, tmp_path: Path) -> None:
@@ -148,4 +149,4 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     run = read_run(tmp_path / "run")
     assert run.problems == ()
     assert run.manifest.sessions[-1].outcome == "stopped"
-    assert 3 <= len(run.records) < 63
+    assert 3 <= len(run.records) < CALLS
