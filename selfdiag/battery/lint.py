@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -11,8 +12,6 @@ from selfdiag.battery.derivation import derive_each
 from selfdiag.battery.items import BINS, FAMILIES, PARAPHRASES, Battery, Item, Probe
 from selfdiag.battery.load import BatteryError, Fault, Loaded, Place, load_what_can_be_read
 
-SHARED_BY = 40
-"""A word that more items hold is too common to compare them for its sake."""
 SAME_WORDS = 0.9
 """Two questions of different items that share this part of their words count as near duplicates."""
 
@@ -129,23 +128,29 @@ def _balance(battery: Battery, path: Path) -> list[Fault]:
 
 
 def _near_duplicates(loaded: Loaded) -> list[Fault]:
-    """Compare questions by their word sets, only where they share a rarely used word."""
-    words: dict[str, list[frozenset[str]]] = {}
-    holders: dict[str, set[str]] = {}
-    for item in loaded.battery.items():
-        words[item.id] = [frozenset(_fold(question).split()) for question in item.questions]
-        for word in frozenset().union(*words[item.id]):
-            holders.setdefault(word, set()).add(item.id)
-    pairs = set()
-    for ids in holders.values():
-        if 2 <= len(ids) <= SHARED_BY:
-            pairs |= {(a, b) for a in ids for b in ids if a < b}
+    """Compare the word sets of questions that share one of their rarest words.
+
+    Two sets that agree in the part ``SAME_WORDS`` must share a word among the few rarest of each, so that no
+    other pairs need a look (prefix filtering).
+    """
+    wordings = [
+        (item.id, frozenset(_fold(question).split())) for item in loaded.battery.items() for question in item.questions
+    ]
+    holders = Counter(word for _, words in wordings for word in words)
+    by_rare_word: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    pairs: set[tuple[str, str]] = set()
+    for item_id, words in wordings:
+        rarest = sorted(words, key=lambda word: (holders[word], word))
+        for word in rarest[: len(words) - math.ceil(SAME_WORDS * len(words)) + 1]:
+            for other_id, others in by_rare_word.setdefault(word, []):
+                if other_id != item_id and _share(words, others) >= SAME_WORDS:
+                    pairs.add((other_id, item_id))
+            by_rare_word[word].append((item_id, words))
     faults = []
     for first, second in sorted(pairs):
-        if any(_share(a, b) >= SAME_WORDS for a in words[first] for b in words[second]):
-            place = loaded.places.get(second, Place("", 0))
-            fault = f"asks nearly the same as {first}"
-            faults.append(Fault(file=place.file, line=place.line, item=second, fault=fault))
+        place = loaded.places.get(second, Place("", 0))
+        fault = f"asks nearly the same as {first}"
+        faults.append(Fault(file=place.file, line=place.line, item=second, fault=fault))
     return faults
 
 
