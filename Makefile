@@ -22,7 +22,9 @@ run: $(VENV)/installed-to-run
 	$(BIN)/selfdiag run embedded --battery quick
 	$(BIN)/selfdiag report latest --format md -o report.md
 
-test: lint types unit engine
+# the engine keeps one core busy for a minute: the other tests need not wait for it
+test: lint types
+	$(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-O) unit engine
 
 lint: $(VENV)/installed-to-test
 	$(BIN)/ruff format --check .
@@ -39,7 +41,7 @@ unit: $(VENV)/installed-to-test
 	$(BIN)/coverage report --fail-under=95 --include='$(ROOMS)'
 	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/report $(wildcard tests/test_*.py) $(BRUTE)
 
-# the real engine: one at a time, so these tests are not spread over processes
+# the real engine: these tests run one after the other, as only one engine may run
 engine: $(VENV)/installed-to-test
 	$(BIN)/selfdiag pull embedded
 	$(BIN)/pytest -m engine
