@@ -150,3 +150,24 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert run.problems == ()
     assert run.manifest.sessions[-1].outcome == "stopped"
     assert 3 <= len(run.records) < CALLS
+
+
+def test_a_budget_holds_for_the_stretch_it_was_given_for(selfdiag, tmp_path: Path) -> None:
+    done = selfdiag(
+        "run", "persona:slow", "--limit", "8", "--concurrency", "2", "--budget-seconds", "0.3", "--out", "run"
+    )
+    assert done.returncode == 4, done.stderr
+    assert "the budget is used up" in done.stderr
+    assert 0 < len(read_run(tmp_path / "run").records) < 16
+    again = selfdiag("run", "--resume", "run")
+    assert again.returncode == 0, again.stderr
+    assert len(read_run(tmp_path / "run").latest()) == 16
+
+
+def test_resuming_a_complete_run_asks_nothing_and_changes_nothing(selfdiag, tmp_path: Path) -> None:
+    assert selfdiag("run", "persona:calibrated", "--limit", "2", "--out", "run").returncode == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    again = selfdiag("run", "--resume", "run")
+    assert again.returncode == 0
+    assert "nothing is left to ask" in again.stderr
+    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
