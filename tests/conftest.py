@@ -1,12 +1,17 @@
 """Every test has its own home, and no key and no proxy of the person who runs it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# a shell starts background jobs with Ctrl-C ignored, and children inherit that: the tests must not depend on it
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 
