@@ -8,12 +8,13 @@ BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generat
 COVERING := tests/battery tests/measure tests/elicit tests/runs tests/protocols $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
-.PHONY: run test lint types unit engine bench format lock clean help
+.PHONY: run test lint types unit engine fuzz bench format lock clean help
 
 help:
 	@echo "make run     install, then audit a small real model on this machine"
 	@echo "make test    install, then run all checks"
-	@echo "make bench   measure start-up and the engine's idle time (two minutes)"
+	@echo "make fuzz    read and grade 200,000 hostile replies (minutes)"
+	@echo "make bench   measure start-up, the measures and the engine's idle time (minutes)"
 	@echo "make format  put the code into the house form"
 	@echo "make lock    renew the exact versions that the checks use"
 	@echo "make clean   remove .venv and everything built"
@@ -46,8 +47,12 @@ engine: $(VENV)/installed-to-test
 	$(BIN)/selfdiag pull embedded
 	$(BIN)/pytest -m engine
 
+fuzz: $(VENV)/installed-to-test
+	$(BIN)/python tests/elicit/fuzz_reading.py --inputs 200000
+
 bench: $(VENV)/installed-to-test
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/engine_idle.py
 
 format: $(VENV)/installed-to-test

@@ -1,8 +1,9 @@
-"""Where selfdiag keeps its files, and the defaults a person can change."""
+"""Where selfdiag keeps its files, and under which names it looks for keys."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 
@@ -28,7 +29,7 @@ def data_dir() -> Path:
 
 
 def config_dir() -> Path:
-    """Return the folder for configuration and keys; ``SELFDIAG_HOME`` moves it."""
+    """Return the folder for keys; ``SELFDIAG_HOME`` moves it."""
     home = os.environ.get("SELFDIAG_HOME")
     return expanded(home) / "config" if home else _folder("config")
 
@@ -44,16 +45,44 @@ def runs_dir() -> Path:
     return data_dir() / "runs"
 
 
+def keys_path() -> Path:
+    """Return the path of the file of keys, whether it is there or not."""
+    return config_dir() / "keys.toml"
+
+
 def paths() -> dict[str, Path]:
     """Return every place selfdiag reads or writes, by name."""
     return {"data": data_dir(), "runs": runs_dir(), "config": config_dir(), "cache": cache_dir()}
 
 
+def key_variable(provider: str, *, server: bool = False) -> str:
+    """Return the name of a provider's key, in the environment and wherever else keys are kept.
+
+    ``server`` asks for the name of the key for servers named by ``--base-url``.
+    """
+    name = re.sub(r"[^A-Z0-9]", "_", provider.upper()) + "_API_KEY"
+    return f"SELFDIAG_{name}" if server else name
+
+
 def api_key(provider: str) -> str | None:
-    """Return the key for a provider's own service, from ``<PROVIDER>_API_KEY``, or None."""
-    return os.environ.get(f"{provider.upper()}_API_KEY", "").strip() or None
+    """Return the key for a provider's own service, or None.
+
+    It is ``<PROVIDER>_API_KEY`` in the environment, in the file of keys or in the system keyring, in this order.
+
+    Raises:
+        SelfdiagError: when the file of keys is damaged, or open to others than its owner.
+    """
+    from selfdiag.keys import look_up
+
+    return look_up(keys_path(), key_variable(provider))
 
 
 def server_key(provider: str) -> str | None:
-    """Return the key for a server named by ``--base-url``, from ``SELFDIAG_<PROVIDER>_API_KEY``, or None."""
-    return os.environ.get(f"SELFDIAG_{provider.upper()}_API_KEY", "").strip() or None
+    """Return the key for a server named by ``--base-url``, or None.
+
+    It is ``SELFDIAG_<PROVIDER>_API_KEY`` in the same places, so that a service's own key never goes elsewhere.
+    Errors are those of ``api_key``.
+    """
+    from selfdiag.keys import look_up
+
+    return look_up(keys_path(), key_variable(provider, server=True))

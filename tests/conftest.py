@@ -1,5 +1,6 @@
 """Every test has its own home, and no key and no proxy of the person who runs it."""
 
+import io
 import os
 import signal
 import subprocess
@@ -8,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from selfdiag.cli.main import main
 
 # a shell starts background jobs with Ctrl-C ignored, and children inherit that: the tests must not depend on it
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -30,17 +33,40 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def selfdiag(tmp_path: Path) -> Command:
-    """Run the command line in a process of its own, in an empty folder."""
+def selfdiag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run the command line in an empty folder.
 
-    def call(*words: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
+    It runs within this process, because starting one takes longer than most commands; in a process of its own when
+    a time limit or a variable for Python itself is given.
+    """
+
+    def call(*words: str, timeout: float | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+        if timeout is not None or any(name.startswith("PYTHON") for name in env):
+            return process(*words, timeout=timeout, **env)
+        streams = {name: io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for name in ("stdin", "stdout", "stderr")}
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setattr(sys, "argv", ["selfdiag", *words])
+            for name, stream in streams.items():
+                patch.setattr(sys, name, stream)
+            for name, value in env.items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        texts = []
+        for name in ("stdout", "stderr"):
+            streams[name].flush()
+            texts.append(streams[name].buffer.getvalue().decode("utf-8", "replace"))
+        return subprocess.CompletedProcess(words, int(ended.value.code or 0), *texts)
+
+    def process(*words: str, timeout: float | None, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "selfdiag", *words],
             capture_output=True,
             text=True,
             encoding="utf-8",
             errors="replace",
-            timeout=timeout,
+            timeout=timeout or 120,
             cwd=tmp_path,
             env={**os.environ, "PYTHONWARNINGS": "error", **env},
             check=False,

@@ -2,7 +2,18 @@ from pathlib import Path
 
 import pytest
 
-from selfdiag.settings import api_key, cache_dir, config_dir, data_dir, paths, runs_dir, server_key
+from selfdiag import safety
+from selfdiag.settings import (
+    api_key,
+    cache_dir,
+    config_dir,
+    data_dir,
+    key_variable,
+    keys_path,
+    paths,
+    runs_dir,
+    server_key,
+)
 
 
 def test_one_variable_moves_data_and_config_another_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -29,3 +40,46 @@ def test_a_services_key_and_a_servers_key_are_never_mistaken(monkeypatch: pytest
     monkeypatch.setenv("SELFDIAG_OPENAI_API_KEY", "own")
     assert api_key("openai") == "usual"
     assert server_key("openai") == "own"
+
+
+@pytest.mark.parametrize(
+    ("provider", "own", "server"),
+    [
+        ("openai", "OPENAI_API_KEY", "SELFDIAG_OPENAI_API_KEY"),
+        ("my-llm.2", "MY_LLM_2_API_KEY", "SELFDIAG_MY_LLM_2_API_KEY"),
+        ("naïve", "NA_VE_API_KEY", "SELFDIAG_NA_VE_API_KEY"),
+    ],
+)
+def test_a_keys_name_can_be_set_in_every_shell(provider: str, own: str, server: str) -> None:
+    assert key_variable(provider) == own
+    assert key_variable(provider, server=True) == server
+
+
+def test_a_key_comes_from_the_environment_then_from_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys_path().parent.mkdir(parents=True)
+    keys_path().write_text('OPENAI_API_KEY = " from-the-file "\nEMPTY_API_KEY = ""\n', encoding="utf-8")
+    keys_path().chmod(0o600)
+    assert api_key("openai") == "from-the-file"
+    assert server_key("openai") is None
+    assert api_key("empty") is None
+    monkeypatch.setenv("OPENAI_API_KEY", "  ")
+    assert api_key("openai") == "from-the-file"
+    monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
+    assert api_key("openai") == "from-the-environment"
+
+
+def test_every_key_that_is_read_is_kept_out_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safety, "_known_secrets", set())
+    monkeypatch.setenv("SELFDIAG_OPENAI_API_KEY", "canary-one")
+    keys_path().parent.mkdir(parents=True)
+    keys_path().write_text('OPENAI_API_KEY = "canary-two"\n', encoding="utf-8")
+    keys_path().chmod(0o600)
+    api_key("openai")
+    server_key("openai")
+    assert safety.one_line("wrong key canary-one, or canary-two") == "wrong key [key], or [key]"
+
+
+def test_a_home_that_is_no_folder_holds_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SELFDIAG_HOME", str(tmp_path / "file"))
+    assert api_key("openai") is None

@@ -17,10 +17,13 @@ from selfdiag.safety import SelfdiagError, one_line
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("selfdiag.cli.run:run", "Audit a model and print its tier."),
     "report": ("selfdiag.cli.report:report", "Show or write the report of a run."),
+    "analyze": ("selfdiag.cli.analyze:analyze", "Compute every measure from a file of graded answers, or a run."),
     "runs": ("selfdiag.cli.runs:runs", "List, show, find or delete runs."),
     "models": ("selfdiag.cli.models:models", "List the models that can be asked."),
     "probes": ("selfdiag.cli.probes:probes", "Look at the questions, or check your own."),
+    "keys": ("selfdiag.cli.keys:keys", "Keep the keys of model services."),
     "pull": ("selfdiag.cli.pull:pull", "Fetch the embedded model once."),
+    "doctor": ("selfdiag.cli.doctor:doctor", "Check this machine and say what to mend."),
     "path": ("selfdiag.cli.path:path", "Print where selfdiag keeps its files."),
 }
 """Every subcommand: where it is defined, and its line in the help. Modules are loaded when called."""

@@ -49,6 +49,21 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
     return int(value)
 
 
+def _concurrency(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | str | None:
+    if value is None or value == "auto":
+        return value
+    if not re.fullmatch(r"[0-9]{1,3}", value) or not 1 <= int(value) <= 256:
+        raise click.BadParameter("write 'auto' or a whole number from 1 to 256")
+    return int(value)
+
+
+def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str:
+    # an empty variable in a script must not send the questions to a service in the cloud
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty: write the server's address, or leave the flag away")
+    return value or ""
+
+
 @click.command(help=HELP)
 @click.argument("model", required=False)
 @click.option(
@@ -64,7 +79,7 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
 @plain_option
 @click.option("--dry-run", is_flag=True, help="Print what would be asked, and ask nothing.")
 @click.option("--yes", is_flag=True, help=f"Do not ask before a run of more than {MANY_CALLS:,} calls.")
-@click.option("--base-url", default="", metavar="URL", help="Address of an OpenAI-compatible server.")
+@click.option("--base-url", callback=_address, metavar="URL", help="Address of an OpenAI-compatible server.")
 @click.option(
     "--sections", default="probes,traps", callback=_names, help="What to ask: probes,traps (default), fresh-check."
 )
@@ -88,9 +103,25 @@ def _example(_ctx: click.Context, _param: click.Parameter, value: str) -> int | 
     default="auto",
     help="JSON schema: auto tries plain text first.",
 )
+@click.option(
+    "--judge", default="", metavar="MODEL", help="Ask MODEL about answers the rules leave undecided; shown beside."
+)
+@click.option("--judge-base-url", callback=_address, metavar="URL", help="Address of the judge's server.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Longest reply in tokens.")
 @click.option("--num-ctx", type=click.IntRange(min=256), default=2048, help="Context of a local engine in tokens.")
-@click.option("--concurrency", type=click.IntRange(1, 256), help="Calls at once.")
+@click.option("--concurrency", callback=_concurrency, metavar="N|auto", help="Calls at once; auto finds out.")
+@click.option(
+    "--confidence",
+    callback=_names,
+    default="stated",
+    help="Where it comes from: stated (default), posthoc, logprob, agreement; the first is measured.",
+)
+@click.option(
+    "--think",
+    type=click.Choice(["off", "on", "low", "medium", "high"]),
+    default="off",
+    help="Let the model reason first, where it can.",
+)
 @click.option(
     "--timeout", type=click.FloatRange(1, 86_400), callback=_number, default=300.0, help="Seconds to wait for a reply."
 )
@@ -136,6 +167,7 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
         say(_outlook(session.plan, info))
     if session.nothing_left():
         say("nothing is left to ask")
+        asyncio.run(_judge(session))
         return _conclude(session, Outcome(word="complete"), as_json=as_json, plain=plain)
     outcome = asyncio.run(watch(session, live=not plain and is_terminal(sys.stderr)))
     if not (session.folder / MANIFEST).is_file():
@@ -143,7 +175,34 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
             raise SelfdiagError(f"{outcome.failed.message}. No run was kept", exit_code=_failure(outcome.failed.kind))
         say("selfdiag: stopped before the first call; nothing was written")
         return ExitCode.INTERRUPTED
+    if outcome.word == "complete":
+        asyncio.run(_judge(session))
     return _conclude(session, outcome, as_json=as_json, plain=plain)
+
+
+async def _judge(session: Any) -> None:
+    """Ask the judge, if there is one, about the answers that the rules left undecided."""
+    from selfdiag.runs.judging import JudgeSettings, judge_run
+    from selfdiag.safety import SelfdiagError, one_line
+
+    chosen = session.settings
+    if not chosen.judge:
+        return
+    settings = JudgeSettings(
+        model=chosen.judge,
+        base_url=chosen.judge_base_url,
+        timeout=chosen.timeout,
+        max_retries=chosen.max_retries,
+    )
+    judged = 0
+    try:
+        async for opinion in judge_run(session.folder, settings, waiting=say):
+            judged = opinion.done
+    except SelfdiagError as error:
+        again = f"selfdiag run --resume {_name(session)} --judge {one_line(chosen.judge, 80)}"
+        raise SelfdiagError(f"{error}. The run is kept; ask again with: {again}", exit_code=error.exit_code) from None
+    said = f"{judged} undecided answers judged" if judged else "no undecided answer is left to judge"
+    say(f"judge {one_line(chosen.judge, 80)}: {said}")
 
 
 def _given(ctx: click.Context) -> set[str]:

@@ -42,7 +42,7 @@ def list_runs(as_json: bool) -> None:
 @json_option
 def show(run: str, as_json: bool) -> None:
     """Show one run."""
-    from selfdiag.protocols.audit import summarise
+    from selfdiag.protocols.audit import structured_mode, summarise
     from selfdiag.report.card import card_lines, framed
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
@@ -59,7 +59,7 @@ def show(run: str, as_json: bool) -> None:
     click.echo(f"  run {one_line(manifest.run_id, 40)} · selfdiag {version} · in {one_line(str(found.folder))}")
     click.echo(
         f"  model {one_line(manifest.settings.model)} · digest {one_line(manifest.model.digest)[:19] or 'unknown'} · "
-        f"schema {summary.asked_with['structured']} · seed {manifest.settings.seed}"
+        f"schema {structured_mode(found)} · seed {manifest.settings.seed}"
     )
 
 

@@ -16,7 +16,7 @@ MAX_ABSTENTION = 240
 MAX_REFUSAL_START = 400
 """A refusal shows in so many first characters."""
 
-_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 # The token with a reason after it: "UNANSWERABLE: no such king" abstains, "UNANSWERABLE questions" does not.
 _TOKEN_AND_REASON = re.compile(rf"[\W_]*{ABSTENTION_TOKEN}[\"'”’\])*_`]*\s*(?:[,.:;(–—]|- |because\b|since\b|as\b)")
 
@@ -24,6 +24,12 @@ _TOKEN_AND_REASON = re.compile(rf"[\W_]*{ABSTENTION_TOKEN}[\"'”’\])*_`]*\s*(
 def _plain(text: str) -> str:
     bare = unwrap(without_math_markup(clean_text(text)[0]))
     return " ".join(without_accents(bare.replace("’", "'").replace("‘", "'")).split())
+
+
+def _core(text: str) -> str:
+    """Return a text from its first letter or digit to its last."""
+    found = _CORE.search(text)
+    return found[0] if found else ""
 
 
 def abstains(answer: str) -> Literal["token", "free_text"] | None:
@@ -34,7 +40,7 @@ def abstains(answer: str) -> Literal["token", "free_text"] | None:
     if len(answer) > 10 * MAX_ABSTENTION:
         return None
     folded = _plain(answer)
-    core = _EDGES.sub("", folded)
+    core = _core(folded)
     if core == ABSTENTION_TOKEN.casefold():
         return "token"
     if _TOKEN_AND_REASON.match(unicodedata.normalize("NFKC", answer[:MAX_ABSTENTION])):
@@ -46,4 +52,4 @@ def abstains(answer: str) -> Literal["token", "free_text"] | None:
 
 def declines(answer: str) -> bool:
     """Return whether an answer opens by declining to help."""
-    return refusal_pattern().match(_EDGES.sub("", _plain(answer[:MAX_REFUSAL_START]))) is not None
+    return refusal_pattern().match(_core(_plain(answer[:MAX_REFUSAL_START]))) is not None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
+from selfdiag.elicit.phrases import REASON
 from selfdiag.elicit.textforms import clean_text, fold_text, unwrap, without_lead, without_math_markup
 
 MAX_CHOICE = 600
@@ -20,6 +22,9 @@ _LETTER_AND_TEXT = re.compile(
     r"\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_TEXT_AND_LETTER = re.compile(r"(\S.*?)\s?[(\[]([A-Za-z])[)\]][*_`.]{0,4}", re.DOTALL)
+_IS_CORRECT = re.compile(r"\sis (?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?[.!]?\Z", re.IGNORECASE)
+_MARKED_LETTER = re.compile(r"(?<!\w)([A-Z])[).:]\s")
 _STATED = re.compile(
     r"\b(?:answer|option|choice|choose|pick|select|correct|antwort|r[ée]ponse|respuesta|resposta|risposta"
     r"|ответ)"
@@ -48,7 +53,8 @@ def _index(letter: str, count: int) -> int | None:
 def pick(answer: str, options: tuple[str, ...]) -> tuple[int | None, str]:
     """Return the index of the option that an answer picks and the rule that found it, or None.
 
-    An option's whole text counts before a letter; a letter must be one of the options'. In a sentence only a
+    An option's whole text counts before a letter; a letter must be one of the options', and letter and text must
+    agree where both stand there. A reason after either ("B because ...") does not matter. In a sentence only a
     capital letter that is stated as the answer counts, never the first capital, an article or a pronoun.
 
     Args:
@@ -58,13 +64,14 @@ def pick(answer: str, options: tuple[str, ...]) -> tuple[int | None, str]:
     if len(answer) > MAX_CHOICE or not options:
         return None, "no option"
     texts = option_texts(options)
-    clean = unwrap(without_math_markup(clean_text(answer)[0]))
-    for form in (clean, without_lead(clean)):
+    clean = unicodedata.normalize("NFKC", unwrap(without_math_markup(clean_text(answer)[0])))
+    bare = without_lead(clean)
+    stated_part = _IS_CORRECT.sub("", REASON.sub("", bare))
+    for form in (clean, bare, stated_part):
         folded = fold_text(form)
         if folded in texts:
             return texts.index(folded), "option text"
-    bare = without_lead(clean)
-    alone = _LETTER_ALONE.fullmatch(unwrap(bare))
+    alone = _LETTER_ALONE.fullmatch(unwrap(stated_part))
     if alone:
         return _index(alone[1], len(options)), "option letter"
     stated = {index for match in _STATED_LOOSE.finditer(clean) if (index := _index(match[1], len(options))) is not None}
@@ -73,9 +80,14 @@ def pick(answer: str, options: tuple[str, ...]) -> tuple[int | None, str]:
         named = fold_text(both[2])
         if named in texts and texts.index(named) != index:
             return None, "letter and text disagree"
-        if _LETTER_ALONE.fullmatch(both[2]) or stated - {index}:
+        marked = {_index(letter, len(options)) for letter in _MARKED_LETTER.findall(both[2])}
+        if _LETTER_ALONE.fullmatch(both[2]) or (stated | marked) - {index, None}:
             return None, "several options"
         return index, "option letter and text"
+    ended = _TEXT_AND_LETTER.fullmatch(stated_part)
+    if ended and (named := fold_text(ended[1])) in texts:
+        agree = _index(ended[2], len(options)) == texts.index(named)
+        return (texts.index(named), "option letter and text") if agree else (None, "letter and text disagree")
     if len(stated) == 1:
         return stated.pop(), "option stated"
     return None, "several options" if stated else "no option"

@@ -10,8 +10,8 @@ from decimal import ROUND_HALF_UP, Decimal
 MIN_GUESSES = 5
 """So many readings between 0 and 1 show that a run states fractions."""
 
-_PLAIN = re.compile(r"[~≈]?\s?(\d{1,12}(?:\.\d{0,30})?|\.\d{1,30})\s?(%?)")
-_OUT_OF = re.compile(r"[~≈]?\s?(\d{1,12}(?:\.\d{1,30})?)\s?/\s?(\d{1,12}(?:\.\d{1,30})?)")
+_PLAIN = re.compile(r"[~≈+]?\s?(\d{1,12}(?:\.\d{0,30})?|\.\d{1,30})\s?(%|per ?cent)?", re.IGNORECASE)
+_OUT_OF = re.compile(r"[~≈+]?\s?(\d{1,12}(?:\.\d{1,30})?)\s?(?:/|out of)\s?(\d{1,12}(?:\.\d{1,30})?)", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?")
 
 
@@ -39,7 +39,8 @@ def _scaled(value: Decimal, *, explicit: bool) -> tuple[int | None, tuple[str, .
 def read_confidence(value: object) -> tuple[int | None, tuple[str, ...]]:
     """Return a stated confidence as an integer 0-100, or None, and flags.
 
-    ``85``, ``85.0``, ``"85"``, ``"85%"``, ``"~85"`` and ``"85/100"`` are 85, ``"8/10"`` is 80. A number strictly
+    ``85``, ``85.0``, ``"85"``, ``"85%"``, ``"85 percent"``, ``"~85"``, ``"85/100"`` and ``"85 out of 100"`` are 85,
+    ``"8/10"`` is 80. A number strictly
     between 0 and 1 counts as a fraction (flag ``scale_guess``); 1 stays 1 (flag ``ambiguous_scale``); a percent
     sign or a denominator settles the scale. Other fractions of a point are rounded half up (flag ``rounded``).
     Ranges, words, booleans, lists, objects, null, non-finite numbers and numbers outside 0-100 give None; a
@@ -65,7 +66,7 @@ def read_confidence(value: object) -> tuple[int | None, tuple[str, ...]]:
         return None, ()
     plain = _PLAIN.fullmatch(text)
     if plain:
-        return _scaled(Decimal(plain[1]), explicit=plain[2] == "%")
+        return _scaled(Decimal(plain[1]), explicit=plain[2] is not None)
     out_of = _OUT_OF.fullmatch(text)
     if out_of and Decimal(out_of[2]) > 0:
         return _scaled(Decimal(out_of[1]) * 100 / Decimal(out_of[2]), explicit=True)

@@ -28,12 +28,13 @@ class Day(msgspec.Struct, frozen=True):
     day: int | None = None
 
 
-_ISO = re.compile(r"(-?\d{4,6})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{2}:\d{2}.{0,20})?")
+_ISO = re.compile(r"(-?\d{4,6})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[t ]\d{2}:\d{2}.{0,20})?")
 _YEAR = re.compile(
     r"(?:(?:in|the year|year|anno|ad|a\.d\.|um|circa|c\.|ca\.)\s)*(\d{1,4})(?:\s?(?:ad|a\.d\.|ce|c\.e\."
     r"|n\. ?chr\.?))?"
 )
 _EAST = re.compile(r"(\d{1,4})\s?[年년](?:\s?(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日일])?)?")
+_MONTH_AND_YEAR = re.compile(r"(\d{1,2})\s?[./-]\s?(\d{4})")
 _NUMERIC = re.compile(r"(\d{1,2})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{4})")
 _BEFORE = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, BEFORE_CHRIST))})\.?")
 _SHORT_YEAR = re.compile(r"(?<!\d)(\d{1,3})(?=\D{0,8}\Z)")
@@ -47,7 +48,7 @@ def _parser() -> Any:
     names = {
         "MONTHS": list(MONTHS),
         "WEEKDAYS": list(WEEKDAYS),
-        "JUMP": [*info.JUMP, "de", "del", "do", "the", "den", "le", "il", "el", "года", "г", "am", "on", "o"],
+        "JUMP": [*info.JUMP, "de", "del", "do", "the", "den", "le", "il", "el", "года", "г", "am", "on", "o", "er"],
     }
     return parser.parser(type("Names", (info,), names)())
 
@@ -87,11 +88,11 @@ def _in_words(text: str) -> Day | None:
 
 
 def read_date(text: str) -> tuple[Day | None, bool]:
-    """Return the date that a text gives, and whether its order of day and month is ambiguous (then None).
+    """Return the date that a text gives, and whether its order of day and month is ambiguous (then the year alone).
 
     Read are ISO dates, dates with the month in words in seven languages, Chinese, Japanese and Korean dates,
     numeric dates where one of the two numbers cannot be a month, years alone, and years before Christ.
-    ``07/05/1990`` is either of two days and is not guessed.
+    ``07/05/1990`` is either of two days and is not guessed; only its year is certain.
 
     Args:
         text: an answer; more than ``MAX_DATE`` characters are no date.
@@ -113,6 +114,9 @@ def read_date(text: str) -> tuple[Day | None, bool]:
     east = _EAST.fullmatch(folded)
     if east:
         return _checked(int(east[1]), int(east[2]) if east[2] else None, int(east[3]) if east[3] else None), False
+    month = _MONTH_AND_YEAR.fullmatch(folded)
+    if month:
+        return _checked(int(month[2]), int(month[1]), None), False
     numeric = _NUMERIC.fullmatch(folded)
     if numeric:
         return _numeric_date(int(numeric[1]), int(numeric[3]), int(numeric[4]), numeric[2])
@@ -124,7 +128,7 @@ def _numeric_date(first: int, second: int, year: int, mark: str) -> tuple[Day | 
     if first == second or second > 12 or first > 12 or mark == ".":
         day, month = (second, first) if second > 12 else (first, second)
         return _checked(year, month, day), False
-    return None, True
+    return Day(year), True
 
 
 def _shown(day: Day) -> str:
@@ -144,15 +148,20 @@ def _agrees(given: Day, key: Day) -> bool:
 def grade_date(probe: Probe, reading: Reading) -> Verdict:
     """Grade a date: every part that the key gives must be given and equal; a more precise answer may say more.
 
+    A numeric date that could be either of two days is wrong (flag ``ambiguous_date``), unless the key asks for the
+    year alone.
+
     Args:
         probe: a probe of kind ``date``; its key is best written ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``.
         reading: a reading with an answer.
     """
     answer = reading.answer or ""
-    keys = [day for text in (probe.answer, *probe.aliases) if (day := read_date(text)[0]) is not None]
+    read = [read_date(text) for text in (probe.answer, *probe.aliases)]
+    keys = [day for day, either in read if day is not None and not either]
     given, ambiguous = read_date(answer)
     shown = _shown(keys[0]) if keys else fold_text(probe.answer)
-    if ambiguous:
+    right = given is not None and any(_agrees(given, key) for key in keys)
+    if ambiguous and not right:
         return Verdict(
             right=False,
             rule="day or month first",
@@ -163,5 +172,4 @@ def grade_date(probe: Probe, reading: Reading) -> Verdict:
     if given is None or not keys:
         same = fold_text(answer) in [fold_text(text) for text in (probe.answer, *probe.aliases)]
         return Verdict(right=same, rule="text" if same else "no date", expected=shown, given=fold_text(answer))
-    right = any(_agrees(given, key) for key in keys)
     return Verdict(right=right, rule="date", expected=shown, given=_shown(given))

@@ -55,6 +55,10 @@ _TOKEN = re.compile(
     rf"\s*(?:(\d{{1,40}}(?:\.\d{{1,40}})?|\.\d{{1,40}})|({'|'.join(_FUNCTIONS)})|({'|'.join(_GREEK)})(?![a-z])"
     rf"|([^\W\d_])(_\w|_\{{\w{{1,4}}\}})?|(\*\*|[-+*/^()]))"
 )
+# The usual meaning of "sin^-1(x)" is the inverse function, not 1/sin(x).
+_INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
+_MINUS_ONE = [("sign", "-"), ("number", "1")]
+_TO_MINUS_ONE = ([("sign", "^"), *_MINUS_ONE], [("sign", "^"), ("sign", "("), *_MINUS_ONE, ("sign", ")")])
 _LEFT_SIDE = re.compile(r"\s*[A-Za-z]\w{0,3}'{0,3}\s?(?:\([A-Za-z, ]{1,8}\))?\s?|\s*d[a-z]\s?/\s?d[a-z]\s?")
 
 Node = tuple[str, tuple["Node", ...] | str]
@@ -154,6 +158,10 @@ class _Parser:
         raise UnreadableExpressionError
 
     def application(self, name: str) -> Node:
+        for marks in _TO_MINUS_ONE:
+            if name in _INVERSES and self.tokens[self.at : self.at + len(marks)] == marks:
+                self.at += len(marks)
+                name = _INVERSES[name]
         raised = self.power_of_function()
         if self.take("("):
             argument = self.sum()
@@ -219,14 +227,14 @@ def _exactly(node: Node, point: int) -> int:
     return (left + right if kind == "+" else left - right if kind == "-" else left * right) % PRIME
 
 
-def _nearly(node: Node, point: int) -> complex:
-    """Return any expression's complex value where its variables lie between .3 and 1.7."""
+def _nearly(node: Node, point: int, sign: int) -> complex:
+    """Return any expression's complex value where its variables lie between .3 and 1.7, times a sign."""
     kind, parts = node
     if isinstance(parts, str):
         if kind == "number":
             return complex(float(parts))
-        return _CONSTANTS[parts] if parts in _CONSTANTS else complex(0.3 + 1.4 * _letter(parts, point) / 2**64)
-    values = [_nearly(part, point) for part in parts]
+        return _CONSTANTS[parts] if parts in _CONSTANTS else complex(sign * (0.3 + 1.4 * _letter(parts, point) / 2**64))
+    values = [_nearly(part, point, sign) for part in parts]
     if kind == "+":
         return values[0] + values[1]
     if kind == "-":
@@ -238,19 +246,19 @@ def _nearly(node: Node, point: int) -> complex:
     return values[0] ** values[1] if kind == "^" else _FUNCTIONS[kind](values[0])
 
 
-def _exact_values(node: Node) -> tuple[int, ...] | None:
-    try:
-        return tuple(_exactly(node, point) for point in range(POINTS))
-    except IrrationalError:
-        return None
+def _has_absolute_value(node: Node) -> bool:
+    return node[0] == "abs" or (not isinstance(node[1], str) and any(map(_has_absolute_value, node[1])))
 
 
-def _near_values(node: Node) -> list[complex | None]:
-    """Return values at all points; None where one is undefined or too large or small to compare."""
+def _near_values(node: Node, *, signed: bool) -> list[complex | None]:
+    """Return values at all points; None where one is undefined or too large or small to compare.
+
+    Variables are positive, as identities of roots and logarithms suppose, or ``signed``: negative at every other point.
+    """
     values: list[complex | None] = []
     for point in range(POINTS):
         try:
-            value = _nearly(node, point)
+            value = _nearly(node, point, -1 if signed and point % 2 else 1)
             values.append(value if abs(value) == 0 or 1e-150 < abs(value) < 1e150 else None)
         except (ArithmeticError, ValueError):
             values.append(None)
@@ -258,27 +266,29 @@ def _near_values(node: Node) -> list[complex | None]:
 
 
 def _equal(given: Node, key: Node) -> bool:
-    exact_given, exact_key = _exact_values(given), _exact_values(key)
-    if exact_given is not None and exact_key is not None:
-        return exact_given == exact_key
-    pairs = [
-        (a, b) for a, b in zip(_near_values(given), _near_values(key), strict=True) if a is not None and b is not None
-    ]
+    try:
+        return all(_exactly(given, point) == _exactly(key, point) for point in range(POINTS))
+    except IrrationalError:
+        pass
+    signed = _has_absolute_value(given) or _has_absolute_value(key)
+    values = zip(_near_values(given, signed=signed), _near_values(key, signed=signed), strict=True)
+    pairs = [(a, b) for a, b in values if a is not None and b is not None]
     return len(pairs) >= POINTS // 2 and all(abs(a - b) <= NEARNESS * max(abs(a), abs(b), NEARNESS) for a, b in pairs)
 
 
 def _plain(text: str) -> str:
     current = plain_arithmetic(unwrap(without_lead(unwrap(clean_text(text)[0]))))
     for _ in range(4):
-        inner = re.sub(r"\\+[dtc]?frac\s{0,4}\{([^{}]{1,80})\}\s{0,4}\{([^{}]{1,80})\}", r"((\1)/(\2))", current)
-        inner = re.sub(r"\\+sqrt\s{0,4}\{([^{}]{1,80})\}", r"sqrt(\1)", inner)
+        inner = re.sub(r"(?<!\\)\\+[dtc]?frac\s{0,4}\{([^{}]{1,80})\}\s{0,4}\{([^{}]{1,80})\}", r"((\1)/(\2))", current)
+        inner = re.sub(r"(?<!\\)\\+sqrt\s{0,4}\{([^{}]{1,80})\}", r"sqrt(\1)", inner)
+        inner = re.sub(r"(?<!\\)\\+sqrt\s{0,4}\[([^\[\]{}]{1,20})\]\s{0,4}\{([^{}]{1,80})\}", r"((\2)^(1/(\1)))", inner)
         inner = re.sub(r"\^\s{0,4}\{([^{}]{1,80})\}", r"^(\1)", inner)
         if inner == current:
             break
         current = inner
     current = re.sub(r"\|([^|]{1,80})\|", r"abs(\1)", current)
     current = re.sub(r"√\s?\(", "sqrt(", re.sub(r"√\s?(\d{1,20}|[^\W\d_])", r"sqrt(\1)", current))
-    current = re.sub(r"\\+(?=[A-Za-z])", "", current).replace("π", "pi").replace("[", "(").replace("]", ")")
+    current = re.sub(r"(?<!\\)\\+(?=[A-Za-z])", "", current).replace("π", "pi").replace("[", "(").replace("]", ")")
     current = current.replace("{", "(").replace("}", ")").rstrip(" .,;")
     left, equals, right = current.rpartition("=")
     return right if equals and _LEFT_SIDE.fullmatch(left) else current
@@ -323,9 +333,11 @@ def _without_spaces(text: str) -> str:
 
 
 def grade_expression(probe: Probe, reading: Reading) -> Verdict:
-    """Grade an expression: equal to the key or an alias, whatever its form; where unreadable, the same characters.
+    r"""Grade an expression: equal to the key or an alias, whatever its form; where unreadable, the same characters.
 
-    Variables may be written in the other case where the key does not use both.
+    Products without a sign bind like those with one, from the left: ``1/2x`` is x/2. ``log`` is the natural one and
+    ``sin^{-1}`` the inverse function. Variables count as positive, unless an absolute value occurs; they may be
+    written in the other case where the key does not use both.
 
     Args:
         probe: a probe of kind ``expression``.

@@ -13,11 +13,14 @@ from selfdiag.elicit.dates import grade_date
 from selfdiag.elicit.expressions import grade_expression
 from selfdiag.elicit.kinds import grade_choice, grade_code, grade_number, grade_text
 from selfdiag.elicit.lists import grade_list
-from selfdiag.elicit.reading import Reading
+from selfdiag.elicit.reading import MAX_ANSWER, Reading
 from selfdiag.elicit.textforms import clean_text, fold_text, has_mixed_script
 from selfdiag.elicit.verdict import Verdict
 
 Outcome = Literal["correct", "incorrect", "abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"]
+
+GRADING_VERSION = "1"
+"""Raised by every change that grades any reading differently."""
 
 MAX_SHOWN = 300
 """Characters of a normalised form that a grade shows."""
@@ -56,7 +59,7 @@ def _unanswered(reading: Reading) -> Grade | None:
         return Grade(outcome="truncated", rule="cut off", given=_shown(reading.answer or ""))
     if "empty" in reading.flags:
         return Grade(outcome="empty", rule="nothing said")
-    if reading.answer is None or not clean_text(reading.answer)[0].strip():
+    if reading.answer is None or not clean_text(reading.answer[:MAX_ANSWER])[0].strip():
         return Grade(outcome="unparsed", rule="no answer found" if reading.parse == "none" else "object without answer")
     return None
 
@@ -69,12 +72,13 @@ def grade(item: Probe | Trap, reading: Reading) -> Grade:
 
     Args:
         item: the probe or trap that was asked.
-        reading: what its reply says; any reading gives a grade.
+        reading: what its reply says; any reading gives a grade. Of its answer ``MAX_ANSWER`` characters count.
     """
     missing = _unanswered(reading)
     if missing is not None:
         return missing
-    answer = reading.answer or ""
+    answer = (reading.answer or "")[:MAX_ANSWER]
+    reading = msgspec.structs.replace(reading, answer=answer)
     mixed = ("mixed_script",) if has_mixed_script(answer) else ()
     expected = ABSTENTION_TOKEN if isinstance(item, Trap) else item.answer
     form = abstains(answer)

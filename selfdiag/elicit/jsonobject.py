@@ -130,6 +130,9 @@ def _repaired(text: str, start: int, budget: Budget) -> tuple[JsonObject | None,
         budget.rebuilds -= 1
         end = text.find("}", start, start + MAX_LIBRARY)
         return (_by_library(text, start, end + 1) if end > 0 and budget.rebuilds >= 0 else None), False
+    if rewriter.in_string and text.rstrip("` \t\r\n").endswith("}"):
+        # Not cut, but with quotes or marks that make no object: {"answer" = "8"; "confidence" = 80}
+        return None, False
     out = rewriter.out if rewriter.closed else [*rewriter.out[: rewriter.whole_members or 1], "}"]
     found = _decode(_LENIENT, "".join(out), budget)
     if isinstance(found, str):
@@ -186,12 +189,12 @@ def find_objects(text: str) -> Found:
     return Found(objects=tuple(objects), unfinished=unfinished)
 
 
-def string_spans(text: str, start: int) -> tuple[int, tuple[tuple[int, int], ...]] | None:
+def string_spans(text: str, start: int, budget: Budget) -> tuple[int, tuple[tuple[int, int], ...]] | None:
     """Return the end of the object that begins at ``start`` and the spans of its strings.
 
     None when the object has no end, or when its quotes are so irregular that its strings are a guess.
     """
-    rewriter = Rewriter(text, start, Budget())
+    rewriter = Rewriter(text, start, budget)
     try:
         rewriter.run()
     except UnreadableError:

@@ -8,9 +8,10 @@ from fractions import Fraction
 from selfdiag.battery.items import Probe
 from selfdiag.elicit.choices import option_texts, pick
 from selfdiag.elicit.names import EXONYMS
-from selfdiag.elicit.numbers import Numeral, read_number
+from selfdiag.elicit.numbers import Numeral, exact_form, read_number
+from selfdiag.elicit.phrases import REASON
 from selfdiag.elicit.reading import Reading
-from selfdiag.elicit.textforms import clean_text, fold_text, script_of, without_lead
+from selfdiag.elicit.textforms import clean_text, fold_text, last_box, script_of, without_lead
 from selfdiag.elicit.units import in_unit
 from selfdiag.elicit.verdict import Verdict
 
@@ -67,6 +68,9 @@ def _same_number(given: Numeral, expected: Numeral, probe: Probe) -> tuple[bool,
 def grade_number(probe: Probe, reading: Reading) -> Verdict:
     """Grade a number: within tolerance of the key or of an alias, in the expected unit.
 
+    ``1,234`` is always 1234 (flag ``ambiguous_separator``) and ``1.234`` always has decimals. An answer that states
+    two numbers is wrong, but of "1/3 ≈ 0.333" either form may be the one that was asked for. A unit may be left out.
+
     Args:
         probe: a probe of kind ``number``.
         reading: a reading with an answer.
@@ -86,7 +90,8 @@ def grade_number(probe: Probe, reading: Reading) -> Verdict:
     if given is None:
         return Verdict(right=False, rule="no single number", expected=shown, given=fold_text(answer))
     flags = ("ambiguous_separator",) if given.ambiguous else ()
-    tried = [_same_number(given, key, probe) for key in keys]
+    exact = exact_form(answer)
+    tried = [_same_number(form, key, probe) for form in (given, exact) if form is not None for key in keys]
     right, rule, value = next((found for found in tried if found[0]), tried[0])
     return Verdict(right=right, rule=rule, expected=shown, given=show_number(value), flags=flags)
 
@@ -98,6 +103,8 @@ def _joined(folded: str) -> str:
 def grade_text(probe: Probe, reading: Reading) -> Verdict:
     """Grade a text: equal to the key or an alias once case, accents, articles, punctuation and space are folded.
 
+    The whole answer is compared, but for an opening such as "The answer is" and a reason ("because ...") at the end.
+
     A wrong answer in another script than the key, or that is the key's name in another language, is flagged
     ``other_language``, for a person to look at.
 
@@ -107,8 +114,9 @@ def grade_text(probe: Probe, reading: Reading) -> Verdict:
     """
     answer = reading.answer or ""
     keys = [fold_text(key) for key in (probe.answer, *probe.aliases)]
-    forms = [fold_text(answer), fold_text(without_lead(clean_text(answer)[0]))]
-    for form in forms:
+    bare = without_lead(clean_text(answer)[0])
+    forms = [fold_text(answer), fold_text(bare)]
+    for form in (*forms, fold_text(REASON.sub("", bare))):
         for index, key in enumerate(keys):
             if _joined(form) == _joined(key):
                 return Verdict(right=True, rule="alias" if index else "text", expected=key, given=form)
@@ -130,6 +138,9 @@ def _expected_option(probe: Probe) -> int | None:
 def grade_choice(probe: Probe, reading: Reading) -> Verdict:
     """Grade a choice: the option named by its letter or by its text.
 
+    Text goes before letter: where the options are themselves letters, "O" is the option O. An answer that names two
+    options, or a letter and the text of another option, is wrong.
+
     Args:
         probe: a probe of kind ``choice``; its key is the letter or the text of one of its options.
         reading: a reading with an answer.
@@ -150,7 +161,7 @@ def grade_choice(probe: Probe, reading: Reading) -> Verdict:
 
 _FENCE = re.compile(r"\s*```[\w+-]{0,20}[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
 _OUTPUT_LEAD = re.compile(
-    r"(?:(?:the )?(?:printed )?output(?: is| would be| will be)?\s?[:=]?|(?:it |this |the (?:code"
+    r"(?:(?:the )?(?:printed )?(?:output|answer)(?: is| would be| will be)?\s?[:=]?|(?:it |this |the (?:code"
     r"|program) )?(?:prints|outputs)\s?:?)[ \t]*\n?",
     re.IGNORECASE,
 )
@@ -170,10 +181,16 @@ def _printed_forms(reading: Reading) -> list[tuple[str, str]]:
         forms.append(("fenced output", fenced[1]))
     bare = answer.strip()
     forms.extend(
-        ("quoted output", bare[1:-1])
-        for quote in ("`", '"', "'")
-        if len(bare) > 2 and bare[0] == bare[-1] == quote and quote not in bare[1:-1]
+        ("quoted output", bare[len(mark) : -len(mark)])
+        for mark in ("`", '"', "'", "**")
+        if len(bare) > 2 * len(mark)
+        and bare.startswith(mark)
+        and bare.endswith(mark)
+        and mark not in bare[len(mark) : -len(mark)]
     )
+    boxed = last_box(bare)
+    if boxed is not None:
+        forms.append(("boxed output", boxed))
     lead = _OUTPUT_LEAD.match(bare)
     if lead and lead.end() < len(bare):
         forms.append(("output after its name", bare[lead.end() :].strip("`")))
@@ -189,7 +206,10 @@ def _printed_forms(reading: Reading) -> list[tuple[str, str]]:
 
 
 def grade_code(probe: Probe, reading: Reading) -> Verdict:
-    """Grade printed output: the same characters, but for space at line ends and around the whole.
+    r"""Grade printed output: the same characters, but for space at line ends and around the whole.
+
+    An answer that may be literal or marked up is right when either reading is the key: in quotes, bold, a fence or a
+    box, after "Output:", with ``\n`` written out, or as a JSON list, number or boolean in place of its printed form.
 
     Args:
         probe: a probe of kind ``code``; its key is what the program prints.

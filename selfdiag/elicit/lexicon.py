@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-LEXICON_VERSION = "1"
+LEXICON_VERSION = "3"
 """Changes whenever a change of the lists can change an outcome."""
 
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ru", "zh", "ja", "ko")
@@ -28,6 +28,9 @@ _TAIL = (
     r"(?: (?:given|provided|available|alone|supplied))?)){0,3}"
 )
 
+_CLAUSE = r"(?: (?!(?:but|however|though|although|probably|likely|perhaps)\b)\S{1,40}){1,24}"
+"""What somebody says they do not know; a guess after it makes it an answer."""
+
 ABSTENTIONS: dict[str, tuple[str, ...]] = {
     "en": (
         r"(?:i(?:'m| am) (?:sorry|afraid),? (?:but )?)?i (?:really |honestly |just )?(?:do not|don't|dont"
@@ -35,6 +38,12 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?:sorry,? (?:but )?)?i (?:do not|don't) (?:have|possess) (?:an answer|(?:enough|sufficient|the"
         r"|any|that) "
         r"(?:information|data|context|knowledge|details))(?: to (?:answer|determine|say|know))?" + _TAIL,
+        r"(?:sorry,? (?:but )?)?i (?:do not|don't) have (?:enough|sufficient) (?:information|data|context|knowledge"
+        r"|details) to (?:answer|determine|say|know|provide|give|confirm|judge|decide|tell|verify)" + _CLAUSE,
+        r"i(?:'m| am) (?:not sure|unsure|uncertain|not certain) (?:if|whether)"
+        r"(?! (?:this|that|it|i)\b.{0,24}\b(?:right|correct|wrong|sure)\b)" + _CLAUSE,
+        r"(?:unknown|uncertain|unclear|undetermined|indeterminate|unanswerable)"
+        r" \((?![^()]*\b(?:but|however|probably|likely|perhaps)\b)[^()]{1,160}\)?",
         r"i have no (?:idea|clue|answer|way of knowing|information)" + _TAIL,
         r"(?:i (?:can't|cannot|can not|could not|couldn't|am unable to|am not able to)"
         r"|i'm (?:unable|not able) to|unable to|impossible to|not possible to|cannot|can't) "
@@ -48,7 +57,7 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?: (?!but\b|however\b)[a-z0-9',-]+){0,20}",
         r"(?:" + _QUESTION + r"|the (?:correct |right )?answer) (?:cannot|can't|can not|could not) be "
         r"(?:answered|determined|known|established|found|calculated|inferred|given)" + _TAIL,
-        r"(?:" + _QUESTION + r"|the (?:correct |right )?answer) is (?:currently |simply |not )?"
+        r"(?:" + _QUESTION + r"|the (?:correct |right )?answer)(?: is|'s) (?:currently |simply |not )?"
         r"(?:unanswerable|unknown|undetermined|indeterminate|unknowable|undeterminable|answerable|known"
         r"|determinable"
         r"|impossible to (?:know|say|tell|determine|answer)|not possible to (?:know|say|tell|determine"
@@ -56,9 +65,12 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?:it(?:'s| is) )?(?:impossible|not possible) to (?:know|say|tell|determine|answer)" + _TAIL,
         r"(?:there is )?(?:no|not) (?:(?:correct|valid|known|definite|definitive|possible|real"
         r"|right) )?answer"
-        r"(?: (?:exists|possible|available))?" + _TAIL,
+        r"(?: (?:exists|possible|available))?(?: to (?:this|that|the) question)?" + _TAIL,
+        r"(?:this|that|the|your) question has no (?:(?:correct|valid|known|definite|definitive) )?answer",
+        r"(?:no one|nobody|we) (?:really |currently )?(?:knows?|do not know|don't know|can know|cannot know|can't know)"
+        + _TAIL,
         r"(?:(?:there is )?(?:not enough|insufficient|no) (?:information|data|context|details)"
-        r"|information (?:is )?(?:missing|insufficient|unavailable|not available))(?: (?:is )?(?:given"
+        r"|(?:the )?information (?:is )?(?:missing|insufficient|unavailable|not available))(?: (?:is )?(?:given"
         r"|provided|available))?"
         r"(?: to (?:answer|determine|say|know))?" + _TAIL,
         r"(?:unanswerable|unknown|unknowable|indeterminate|undetermined|undeterminable|uncertain|unsure"
@@ -79,17 +91,20 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?: werden)?",
         r"ich kann (?:das|dies|die frage|diese frage|die antwort) (?:leider )?nicht (?:sagen|beantworten"
         r"|bestimmen|wissen)",
-        r"(?:es gibt |da gibt es )?(?:darauf )?keine (?:richtige |korrekte |bekannte )?antwort",
+        r"(?:das kann (?:ich|man)|(?:man|ich) kann (?:das|es)) (?:leider |so )?nicht "
+        r"(?:sagen|beantworten|bestimmen|wissen|feststellen)|das weiss (?:niemand|keiner|man nicht)",
+        r"(?:es gibt |da gibt es )?(?:darauf )?keine (?:richtige |korrekte |bekannte )?antwort(?: moglich)?",
         r"(?:(?:es|das) ist )?(?:unmoglich|nicht moglich)(?:,)? (?:das |dies )?(?:zu )?(?:bestimmen|sagen"
         r"|wissen|beantworten|ermitteln)",
         r"nicht (?:beantwortbar|bestimmbar|bekannt|feststellbar|zu beantworten)|unbekannt|unbestimmt"
         r"|unbeantwortbar"
-        r"|nicht genug informationen|zu wenig(?:e)? informationen|unzureichende (?:informationen|angaben)"
+        r"|nicht (?:genug|genugend) informationen|zu wenig(?:e)? informationen|unzureichende (?:informationen|angaben)"
         r"|keine angabe|k\.\s?a\.",
     ),
     "fr": (
         r"(?:desole,? (?:mais )?)?(?:je ne|j'|je n') ?(?:le )?(?:sais|connais) pas(?: la reponse)?"
-        r"|je l'ignore|j'ignore(?: la reponse)?",
+        r"|je l'ignore|j'ignore(?: la reponse)?|on ne (?:le )?sait pas|on n'en sait rien|on l'ignore"
+        r"|(?:personne|nul) ne (?:le )?sait",
         r"(?:aucune idee|je n'(?:en )?ai aucune idee|je n'en sais rien|je ne suis pas (?:sure?|certaine?))",
         r"(?:(?:cela|ca|on|il|la question|cette question|la reponse|c'est)? ?(?:ne |n')?(?:peut|peux"
         r"|est)? ?)?"
@@ -102,7 +117,8 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
     "es": (
         r"(?:lo siento,? (?:pero )?)?(?:yo )?no (?:lo )?(?:se|conozco)(?: la respuesta)?|lo desconozco"
         r"|desconozco la respuesta",
-        r"(?:no tengo (?:ni )?idea|ni idea|no estoy segur[oa])",
+        r"(?:no tengo (?:ni )?idea|ni idea|no estoy segur[oa])|se desconoce|no lo sabemos|nadie lo sabe"
+        r"|no tengo (?:suficiente )?informacion(?: suficiente)?",
         r"(?:la (?:pregunta|respuesta) |esto |eso )?no (?:se |es )?(?:puede|puedo|posible)? ?(?:ser )?"
         r"(?:determinar(?:se|lo)?|determinad[oa]|responder(?:se|la)?|respondid[oa]|saber(?:se|lo)?|sabe"
         r"|contestar(?:se)?)",
@@ -114,7 +130,7 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
     "pt": (
         r"(?:desculpe,? (?:mas )?)?(?:eu )?nao (?:o )?(?:sei|conheco)(?: a resposta| dizer| responder)?"
         r"|desconheco(?: a resposta)?",
-        r"(?:nao (?:faco|tenho) (?:a minima |nenhuma )?ideia|nao tenho certeza|sem ideia)",
+        r"(?:nao (?:faco|tenho) (?:a minima |nenhuma )?ideia|nao tenho certeza|sem ideia)|nao se sabe|ninguem sabe",
         r"(?:a (?:pergunta|resposta) |isso |isto )?nao (?:e possivel|se pode|pode|posso|da para) ?(?:ser )?"
         r"(?:determinar|determinad[oa]|responder|respondid[oa]|saber|dizer)",
         r"(?:e )?impossivel (?:de )?(?:determinar|saber|responder|dizer)",
@@ -123,7 +139,8 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
     ),
     "it": (
         r"(?:mi dispiace,? (?:ma )?)?(?:io )?non (?:lo )?(?:so|conosco)(?: la risposta)?",
-        r"(?:non (?:ne )?ho (?:la minima |nessuna |alcuna )?idea|nessuna idea|non sono sicur[oa])",
+        r"(?:non (?:ne )?ho (?:la minima |nessuna |alcuna )?idea|nessuna idea|non sono sicur[oa])|non si sa"
+        r"|nessuno (?:lo )?sa",
         r"(?:la (?:domanda|risposta) |cio )?non (?:e possibile|si puo|puo|posso|e) ?(?:essere )?"
         r"(?:determinare|determinat[oa]|rispondere|sapere|saperlo|dire|stabilire|determinabile)",
         r"(?:e )?impossibile (?:da )?(?:determinare|sapere|saperlo|rispondere|dire|stabilire)",
@@ -136,14 +153,15 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?:это |ответ )?(?:невозможно|нельзя) (?:точно )?(?:определить|ответить|узнать|сказать|установить)",
         r"(?:на этот вопрос )?нет (?:правильного |верного )?ответа|ответа нет|не имеет ответа|без ответа",
         r"(?:ответ )?(?:неизвестно|неизвестен|не определено|неопределенно|не определяется)"
-        r"|недостаточно (?:информации|данных)",
+        r"|недостаточно (?:информации|данных)|нет данных|(?:этого )?никто не знает"
+        r"|(?:я )?не могу (?:точно )?(?:сказать|ответить|определить)",
     ),
     "zh": (
         r"(?:抱歉[,， ]?|对不起[,， ]?)?我?(?:真的)?(?:不知道|不清楚|不确定|不晓得|不知)(?:答案)?",
         r"(?:这个问题|该问题|答案|此题)?(?:无法|不能|不可能|没法|無法)(?:被)?(?:确定|回答|得知|知道"
         r"|判断|確定|解答|作答|获知)(?:答案)?",
-        r"(?:这个问题|该问题|此题)?(?:没有|无|無)(?:正确|正確)?(?:的)?(?:答案|解)|信息不足|条件不足"
-        r"|資訊不足|未知|不详",
+        r"(?:这个问题|该问题|此题)?(?:没有|无|無)(?:正确|正確)?(?:的)?(?:答案|解)|答案不存在"
+        r"|(?:信息|条件|資訊)不足(?:,?(?:无法|不能|無法)(?:确定|回答|判断|確定))?|未知|不详|无从得知|(?:没|没有|无)人知道",
     ),
     "ja": (
         r"(?:すみません[、,]?|申し訳ありませんが[、,]?)?(?:私は|私には)?(?:答えは|答えが)?(?:わかりません|分かりません|わからない|分からない"
@@ -152,15 +170,16 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
         r"(?:この質問には|答えは|これは)?(?:判断|特定|回答|決定|確定)(?:が)?(?:できません|できない|不能"
         r"|不可能)(?:です)?",
         r"(?:この質問には)?(?:正しい|正解となる)?(?:答え|回答|解答|正解)(?:は|が)(?:ありません|ない|存在しません)"
-        r"|不明(?:です)?|情報(?:が)?不足(?:です)?"
-        r"|情報が足りません",
+        r"|不明(?:です)?|情報(?:が)?不足(?:です|しています)?"
+        r"|情報が足りません|(?:誰|だれ)も(?:知りません|知らない|わかりません)|解答不能",
+        r"(?:この質問には|それには)?答えられ(?:ません|ない)",
     ),
     "ko": (
         r"(?:죄송합니다[.,]? ?(?:하지만 )?)?(?:저는 |답을 )?(?:잘 )?(?:모르겠습니다|모르겠어요|모르겠다"
         r"|모릅니다|몰라요|모름)",
         r"(?:이 질문은 |답을 |답은 )?(?:알|결정할|판단할|답할|대답할|확인할|특정할) 수 (?:없습니다|없어요|없음|없다)",
         r"(?:정확한 |올바른 |정)?(?:답이|정답이|답은|답) ?(?:없습니다|없음|없다)|알 수 없음|불명"
-        r"|정보(?:가)? ?부족(?:합니다)?|미상",
+        r"|정보(?:가)? ?부족(?:합니다)?|미상|확실하지 (?:않습니다|않아요|않음|않다)|아무도 (?:모릅니다|몰라요|모른다)",
     ),
 }
 """Whole answers that say "I don't know" or "cannot be determined"."""

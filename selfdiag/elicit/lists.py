@@ -24,7 +24,7 @@ _AND = "|".join(map(re.escape, CONJUNCTIONS))
 # From the separators that say most to those that say least; the first that divides the key divides the answer.
 _SEPARATORS = (
     ("lines", re.compile(r"\s*\n\s*")),
-    ("semicolons", re.compile(r"\s*[;|]\s*")),
+    ("semicolons", re.compile(rf"\s*[;|]\s*(?:(?:{_AND})\s+(?!=))?")),
     ("arrows", re.compile(r"\s*(?:->|→|=>|⇒|>|<|≺)\s*")),
     # a word for "and" that an equals sign follows is a name: "x = 3, y = -2"
     ("commas", re.compile(rf"\s*[,、，،]\s*(?:(?:{_AND})\s+(?!=))?|\s+(?:{_AND})\s+(?!=)|\s*&\s*")),
@@ -35,6 +35,8 @@ _SEPARATORS = (
 # "x = 2" as an element, and "±2" as two of them.
 _NAME = re.compile(r"[^\W\d_](?:_?\d|[₀-₉])?\s?=\s?(?=[-+\d])")
 _BOTH_SIGNS = re.compile(r"±\s?(\d{1,20}(?:[./]\d{1,20})?)")
+_FRACTION = re.compile(r"\((\d{1,40})\)/\((\d{1,40})\)")
+_EMPTY = ("∅", "empty set", "\\emptyset", "\\varnothing")
 _BRACKETS = {"{": "}", "[": "]", "(": ")", "<": ">", "⟨": "⟩"}
 
 
@@ -52,12 +54,12 @@ def _body(text: str) -> str:
 
 def plain_arithmetic_lines(text: str) -> str:
     """Return a text of several lines with its number signs written plainly and escaped braces as braces."""
-    unescaped = re.sub(r"\\+([{}])", r"\1", text)
+    unescaped = re.sub(r"(?<!\\)\\+([{}])", r"\1", text)
     return "\n".join(plain_arithmetic(line) if line else "" for line in unescaped.split("\n")[:MAX_ELEMENTS])
 
 
 def _element(text: str) -> Element | None:
-    bare = _NAME.sub("", unwrap(text.strip().strip("\"'`")))
+    bare = _FRACTION.sub(r"\1/\2", _NAME.sub("", unwrap(text.strip().strip("\"'`"))))
     if not bare:
         return None
     number = read_number(bare) if re.fullmatch(r"[-+]?[\d.,/^*eE %]{1,60}", bare) else None
@@ -94,7 +96,7 @@ def splits(text: str) -> list[tuple[str, list[Element]]]:
             elements = [element for part in parts if (element := _element(part)) is not None]
             found.append((name, elements))
     whole = _element(body)
-    found.append(("one element", [] if whole is None or body in ("∅", "empty set") else [whole]))
+    found.append(("one element", [] if whole is None or body in _EMPTY else [whole]))
     return found
 
 
@@ -122,14 +124,20 @@ def grade_list(probe: Probe, reading: Reading) -> Verdict:
     """Grade a set (order and repeats do not matter) or a sequence (they do), element by element.
 
     Elements are numbers within tolerance or folded texts. Separators and brackets are free: an answer is right
-    when some usual way of dividing it gives the key's elements.
+    when some usual way of dividing it gives the key's elements, so ``1,234`` is both {1, 234} and {1234}. The key
+    itself is divided once, by the strongest separator that it has: lines, semicolons, arrows, commas and words for
+    "and", slashes, spaces, dashes.
 
     Args:
         probe: a probe of kind ``set`` or ``sequence``.
         reading: a reading with an answer.
     """
     ordered = probe.kind == "sequence"
-    given = splits(reading.answer or "")
+    answer = reading.answer or ""
+    given = splits(answer)
+    if "\\n" in answer:
+        # "a\ne" in JSON is a newline before e, or LaTeX's \ne: here it parts elements if it makes the key's.
+        given += splits(answer.replace("\\n", "\n"))
     keys = [splits(key)[0][1] for key in (probe.answer, *probe.aliases)]
     for name, elements in given:
         for key in keys:

@@ -52,42 +52,39 @@ PERCENT_WORDS = (
 )
 """What a percent sign is called."""
 
+_NUMERATORS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+_DENOMINATORS = {
+    **dict.fromkeys(("half", "halves"), 2),
+    **dict.fromkeys(("third", "thirds"), 3),
+    **dict.fromkeys(("quarter", "quarters", "fourth", "fourths"), 4),
+    **{
+        f"{name}{plural}": value
+        for value, name in enumerate("fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 5)
+        for plural in ("", "s")
+    },
+    **dict.fromkeys(("hundredth", "hundredths"), 100),
+    **dict.fromkeys(("thousandth", "thousandths"), 1_000),
+}
+
 SMALL_FRACTIONS: dict[str, Fraction] = {
-    **dict.fromkeys(
-        ("half", "a half", "one half", "one-half", "zero point five", "die hälfte", "un demi", "la mitad"),
-        Fraction(1, 2),
-    ),
-    **dict.fromkeys(
-        ("third", "a third", "one third", "one-third", "ein drittel", "un tiers", "un tercio"), Fraction(1, 3)
-    ),
-    **dict.fromkeys(("two thirds", "two-thirds", "zwei drittel", "deux tiers", "dos tercios"), Fraction(2, 3)),
-    **dict.fromkeys(
-        (
-            "quarter",
-            "a quarter",
-            "one quarter",
-            "one-quarter",
-            "one fourth",
-            "one-fourth",
-            "ein viertel",
-            "un quart",
-        ),
-        Fraction(1, 4),
-    ),
-    **dict.fromkeys(
-        ("three quarters", "three-quarters", "three fourths", "three-fourths", "drei viertel"), Fraction(3, 4)
-    ),
-    **dict.fromkeys(("one fifth", "one-fifth", "a fifth"), Fraction(1, 5)),
-    **dict.fromkeys(("one sixth", "one-sixth", "a sixth"), Fraction(1, 6)),
-    **dict.fromkeys(("one eighth", "one-eighth", "an eighth"), Fraction(1, 8)),
-    **dict.fromkeys(("one tenth", "one-tenth", "a tenth"), Fraction(1, 10)),
+    **{
+        f"{above} {below}": Fraction(value, _DENOMINATORS[below])
+        for value, above in enumerate(_NUMERATORS, 1)
+        for below in _DENOMINATORS
+    },
+    **{f"{article} {below}": Fraction(1, value) for article in ("a", "an") for below, value in _DENOMINATORS.items()},
+    **dict.fromkeys(("half", "zero point five", "die hälfte", "un demi", "la mitad"), Fraction(1, 2)),
+    **dict.fromkeys(("third", "ein drittel", "un tiers", "un tercio"), Fraction(1, 3)),
+    **dict.fromkeys(("zwei drittel", "deux tiers", "dos tercios"), Fraction(2, 3)),
+    **dict.fromkeys(("quarter", "ein viertel", "un quart"), Fraction(1, 4)),
+    **dict.fromkeys(("drei viertel", "trois quarts"), Fraction(3, 4)),
     **dict.fromkeys(("zéro", "cero", "nil", "nought"), Fraction(0)),
     **dict.fromkeys(("dozen", "a dozen", "one dozen"), Fraction(12)),
     **dict.fromkeys(("thousand", "a thousand"), Fraction(1_000)),
     **dict.fromkeys(("hundred", "a hundred"), Fraction(100)),
     **dict.fromkeys(("million", "a million"), Fraction(1_000_000)),
 }
-"""Numbers in words that the library of number words does not read."""
+"""Numbers in words, without hyphens, that the library of number words does not read."""
 
 _COUNTRIES = """
 germany: deutschland allemagne alemania alemanha germania германия 德国 ドイツ 독일

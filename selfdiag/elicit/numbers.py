@@ -9,6 +9,7 @@ from fractions import Fraction
 import msgspec
 
 from selfdiag.elicit.names import NUMBER_LANGUAGES, PERCENT_WORDS, SCALE_WORDS, SMALL_FRACTIONS
+from selfdiag.elicit.phrases import CONJUNCTIONS, REASON
 from selfdiag.elicit.textforms import clean_text, unwrap, without_lead, without_math_markup
 
 MAX_NUMBER_TEXT = 400
@@ -46,33 +47,46 @@ _MINUS = str.maketrans(
     }
 )
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000\t]")
-_FRACTION = re.compile(r"\\+[dtc]?frac\s{0,4}(?:\{([^{}]{0,80})\}|(\d))\s{0,4}(?:\{([^{}]{0,80})\}|(\d))")
+_FRACTION = re.compile(r"(?<!\\)\\+[dtc]?frac\s{0,4}(?:\{([^{}]{0,80})\}|(\d))\s{0,4}(?:\{([^{}]{0,80})\}|(\d))")
+_MARKUP = re.compile(r"[\\{~]")
 _LATEX_SIGNS = (
     (re.compile(r"\{,\}"), ","),
-    (re.compile(r"\\+(?:times|cdot|ast)(?![A-Za-z])"), "*"),
-    (re.compile(r"\\+div(?![A-Za-z])"), "/"),
-    (re.compile(r"\\+(?:approx|simeq|sim)(?![A-Za-z])"), "≈"),
-    (re.compile(r"\\+%"), "%"),
-    (re.compile(r"\^\s{0,4}\{?\s{0,4}\\+(?:circ|degree)\}?|\\+(?:degree|textdegree)(?![A-Za-z])"), "°"),
-    (re.compile(r"\\+(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\+[,;:! ]|(?<=\d)~(?=\d)"), " "),
+    (re.compile(r"(?<!\\)\\+(?:times|cdot|ast)(?![A-Za-z])"), "*"),
+    (re.compile(r"(?<!\\)\\+pm(?![A-Za-z])"), "±"),
+    (re.compile(r"(?<!\\)\\+(?:lt|leq?)(?![A-Za-z])"), "<"),
+    (re.compile(r"(?<!\\)\\+(?:gt|geq?)(?![A-Za-z])"), ">"),
+    (re.compile(r"(?<!\\)\\+div(?![A-Za-z])"), "/"),
+    (re.compile(r"(?<!\\)\\+(?:to|rightarrow)(?![A-Za-z])"), "→"),
+    (re.compile(r"(?<!\\)\\+(?:approx|simeq|sim)(?![A-Za-z])"), "≈"),
+    (re.compile(r"(?<!\\)\\+%"), "%"),
+    (re.compile(r"\^\s{0,4}\{?\s{0,4}(?<!\\)\\+(?:circ|degree)\}?|(?<!\\)\\+(?:degree|textdegree)(?![A-Za-z])"), "°"),
+    (re.compile(r"(?<!\\)\\+(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|(?<!\\)\\+[,;:! ]|(?<=\d)~(?=\d)"), " "),
     (re.compile(r"\^\s{0,4}\{\s{0,4}([-+]?\w{0,40})\s{0,4}\}"), r"^\1"),
 )
+
+
+def _fraction(match: re.Match[str]) -> str:
+    above, below = match[1] or match[2] or "", match[3] or match[4] or ""
+    mixed = above.isdecimal() and below.isdecimal() and match.string[: match.start()][-1:].isdecimal()
+    return f" {above}/{below}" if mixed else f"({above})/({below})"
 
 
 def plain_arithmetic(text: str) -> str:
     """Return a text with LaTeX and typographic number signs written plainly: ``-``, ``*``, ``/``, ``^``, ASCII digits.
 
-    Vulgar fractions become ``n/d`` (after a whole number: ``w n/d``), superscripts a power, every kind of space
-    a space.
+    Fractions become ``n/d`` (after a whole number: ``w n/d``), superscripts a power, every kind of space a space.
     """
     current = without_math_markup(text[:MAX_NUMBER_TEXT])
     for _ in range(4):
-        inner = _FRACTION.sub(lambda m: f"({m[1] or m[2] or ''})/({m[3] or m[4] or ''})", current)
+        inner = _FRACTION.sub(_fraction, current)
         if inner == current:
             break
         current = inner
-    for pattern, sign in _LATEX_SIGNS:
-        current = pattern.sub(sign, current)
+    if _MARKUP.search(current):
+        for pattern, sign in _LATEX_SIGNS:
+            current = pattern.sub(sign, current)
+    if current.isascii():
+        return current.replace("\t", " ").strip()
     out: list[str] = []
     raised = False
     for ch in _SPACES.sub(" ", current).translate(_MINUS):
@@ -223,13 +237,20 @@ def _spoken(text: str) -> Numeral | None:
             continue
         value = _spoken_value(phrase, text2num)
         if value is not None:
+            if words[length : length + 1] == ["and"]:
+                return None
             return Numeral(value=-value if negative else value, rest=" ".join(words[length:]), rule="number word")
     return None
 
 
 def _spoken_value(phrase: str, text2num: object) -> Fraction | None:
-    if phrase in SMALL_FRACTIONS:
-        return SMALL_FRACTIONS[phrase]
+    spaced = phrase.replace("-", " ")
+    if spaced in SMALL_FRACTIONS:
+        return SMALL_FRACTIONS[spaced]
+    before, _, part = spaced.rpartition(" and ")
+    if before and 0 < SMALL_FRACTIONS.get(part, 0) < 1:
+        units = _spoken_value(before, text2num)
+        return units + SMALL_FRACTIONS[part] if units is not None and units.denominator == 1 else None
     whole, point, decimals = phrase.partition(" point ")
     for language in NUMBER_LANGUAGES:
         try:
@@ -243,14 +264,26 @@ def _spoken_value(phrase: str, text2num: object) -> Fraction | None:
     return None
 
 
-_CALCULATION = re.compile(r"[√*+]\s?\d|\d\s?[*+]|\d/\d+/|\d[^\W\d_]+\d")
+# A calculation, a list or a term of a polynomial, which hold numbers but state none.
+_CALCULATION = re.compile(r"[√*+]\s?\d|\d\s?[*+]|\d/\d+/|\d[^\W\d_]+\d|\d\s?[,;]\s[-+]?\d|\d[nxyz]\s?\^")
 _REASON = re.compile(r"[,;.]?\s?(?:\(|because\b|since\b|as\b|for\b|so\b)(?!.{0,200}\bor\b)", re.DOTALL)
-_IN_SENTENCE = re.compile(r"(?<![\w.,/^])(?:(?<![\w)])[-+])?[$€£¥]?(?:\d|[.,]\d)")
+_IN_SENTENCE = re.compile(r"(?<![\w.,/^])(?<!\^[-+])(?:(?<![\w)])[-+])?[$€£¥]?(?:\d|[.,]\d)")
+# "not 4", "more than 4", "> 4", "±4", "half of 4" and "4 squared" do not say 4.
+_NOT_STATED = re.compile(
+    r"(?:\b(?:not|than|nicht|als|pas|не|чем|(?:root|half|third|quarter|log|logarithm) of|twice)\s|n't\s|[<>≤≥±])"
+    r"\s{0,4}[-+$€£¥]{0,2}[\d.,]|\d\s(?:squared|cubed|factorial)\b",
+    re.IGNORECASE,
+)
+_MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|moins|menos)\s(?=[.,]?\d)", re.IGNORECASE)
+_TAG_OR_ARROW = re.compile(r"</?[a-z]\w{0,15}>|[-=]{1,3}>", re.IGNORECASE)
+_BOLD = re.compile(r"(?<![\w)*])\*\*(?=\S)([^*]{1,100})(?<=\S)\*\*(?![\w(*])")
+_CLAUSE_END = re.compile(rf"[,;](?!\d)|\b(?:{'|'.join(map(re.escape, CONJUNCTIONS))})\b(?!\s?=)")
+_SOLUTION = re.compile(r"\s*[^\W\d_](?:_?\w)?\s?=\s?([^=]{1,80})")
 
 
 def _only_numeral(text: str) -> Numeral | None:
     """Return the number of a sentence that holds just one, however often it repeats it."""
-    if _CALCULATION.search(text):
+    if _CALCULATION.search(text) or _NOT_STATED.search(text):
         return None
     found: list[Numeral] = []
     position = 0
@@ -272,10 +305,11 @@ def _only_numeral(text: str) -> Numeral | None:
 def read_number(text: str) -> Numeral | None:
     r"""Return the number that an answer states, or None when it states none or several.
 
-    Read are separators (see the rule at ``1,234`` in the tests), fractions, mixed numbers, scientific notation,
-    percent, number words of six languages, LaTeX (``\frac``, ``\boxed``, ``\times``), a leading ``x =`` (of
-    several equated parts the last number), signs of currency, openings such as "The answer is", and a sentence
-    that holds one number only.
+    Read are thousands separators and decimal marks, fractions, mixed numbers, scientific notation, percent, number
+    words of six languages, LaTeX (``\frac``, ``\boxed``, ``\times``), a leading ``x =``, signs of currency,
+    openings such as "The answer is", and a sentence that holds one number only. A single comma that could group
+    thousands does: ``1,234`` is 1234. Of several equated parts the last number counts, but ``x = 2 or x = 3``
+    states two; "not 4", "more than 4" and "> 4" state none.
 
     Args:
         text: the answer; at most ``MAX_NUMBER_TEXT`` characters of it are read.
@@ -283,15 +317,38 @@ def read_number(text: str) -> Numeral | None:
     if len(text) > MAX_NUMBER_TEXT:
         return None
     clean = unwrap(clean_text(text)[0].strip())
-    arithmetic = without_lead(unwrap(plain_arithmetic(clean)))
-    arithmetic = re.sub(r"^[~≈=\s]+", "", arithmetic).strip()
+    arithmetic = without_lead(_TAG_OR_ARROW.sub(" ", unwrap(plain_arithmetic(clean))))
+    arithmetic = _BOLD.sub(r"\1", re.sub(r"^[~≈=\s]+", "", arithmetic)).replace("**", "^")
+    arithmetic = _MINUS_WORD.sub("-", arithmetic).strip()
+    stated = REASON.sub("", arithmetic)
+    if stated and stated != arithmetic and (before_reason := _stated(stated)) is not None:
+        return before_reason
+    return _stated(arithmetic)
+
+
+def _stated(arithmetic: str) -> Numeral | None:
     parts = [part.strip() for part in re.split(r"[=≈]", arithmetic)]
     if len(parts) > 1:
+        if _several_solutions(arithmetic):
+            return None
         values = [numeral for part in parts if (numeral := _whole(part))]
         if values:
             return msgspec.structs.replace(values[-1], rule="last of equated parts")
         return None
     return _whole(arithmetic) or _only_numeral(arithmetic)
+
+
+def exact_form(text: str) -> Numeral | None:
+    """Return the number before a sign of approximation, as in "1/3 ≈ 0.333", or None where there is none."""
+    exact, sign, _ = plain_arithmetic(text).partition("≈") if len(text) <= MAX_NUMBER_TEXT else ("", "", "")
+    return read_number(exact) if sign and exact.strip() else None
+
+
+def _several_solutions(text: str) -> bool:
+    """Return whether single letters are equated with different numbers, the last of them at the end."""
+    clauses = [_SOLUTION.fullmatch(clause) for clause in _CLAUSE_END.split(text)]
+    found = [numeral.value for clause in clauses if clause and (numeral := _whole(clause[1]))]
+    return clauses[-1] is not None and len(set(found)) > 1
 
 
 def _whole(text: str) -> Numeral | None:
@@ -301,7 +358,7 @@ def _whole(text: str) -> Numeral | None:
         inner = _whole(enclosed[2])
         return msgspec.structs.replace(inner, value=-inner.value) if inner and enclosed[1] == "-" else inner
     numeral = _numeral(text)
-    if numeral is not None and not re.search(r"\d|^[^\W\d_]{0,20}[*/^+-]", numeral.rest):
+    if numeral is not None and not re.search(r"\d|^[^\W\d_]{0,20}[*/^+-]|^(?:squared|cubed|factorial)\b", numeral.rest):
         return numeral
     if numeral is not None and _REASON.match(numeral.rest):
         return numeral

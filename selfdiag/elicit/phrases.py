@@ -36,6 +36,9 @@ HEDGES = re.compile(
     r"[\s*_`]{0,4}(?:"
     r"(?:i(?:'m|’m| am) )?not (?:entirely |completely |totally |absolutely |100% |quite |really )?(?:sure"
     r"|certain),? but\b,?"
+    r"|i(?:'m|’m| am) (?:(?:very|pretty|fairly|quite|absolutely|reasonably|almost) )?(?:sure|certain|confident)"
+    r"(?: that\b)?"
+    r"|(?:definitely|certainly|surely|clearly|obviously)\b,?"
     r"|i (?:don't|don’t|do not) know(?: for (?:sure|certain))?,? but\b,?"
     r"|i (?:think|believe|guess|suppose|assume|would say|'d say|’d say)\b(?: that\b)?,?"
     r"|my (?:best )?(?:guess|estimate) (?:is|would be)\b,?|if i had to guess,?|(?:most )?(?:probably"
@@ -54,6 +57,11 @@ HEDGES = re.compile(
     re.IGNORECASE,
 )
 """Openings that qualify an answer without taking it back."""
+
+REASON = re.compile(
+    r"[\s,;.:(–—-]{1,4}(?:because|since|weil|parce que|porque|perché|потому что)\b.*", re.IGNORECASE | re.DOTALL
+)
+"""The reason that may follow an answer, to the end of the text."""
 
 CONJUNCTIONS = ("and", "or", "und", "oder", "et", "ou", "y", "e", "ed", "и", "или", "和", "と", "및", "then")
 """Words that may stand between the last two elements of a list."""

@@ -7,6 +7,7 @@ with other words are another measurement.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,20 +24,39 @@ CONTRACT = (
     f"{ABSTENTION_TOKEN}, and confidence is how sure you are of that. Write the two parts as one JSON object."
 )
 
+ANSWER_CONTRACT = (
+    "Answer the question in as few words as possible. If the question has no correct answer, the answer is exactly "
+    f'{ABSTENTION_TOKEN}. Write your reply as one JSON object with one part, "answer".'
+)
+"""The contract of a run that asks for the confidence afterwards, or takes it from elsewhere."""
+
+POSTHOC_CONTRACT = (
+    "You see a question and an answer that was given to it. How sure are you that the answer is right? "
+    'Write your reply as one JSON object with one part, "confidence": a whole number from 0 to 100.'
+)
+
 EXAMPLE = '\nThe form of a reply: {{"answer": "<short answer>", "confidence": {value}}}'
 
 SLOT_HEADING = "Your measured accuracy by topic, from earlier tests of you:"
 
-RESPONSE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "answer": {"type": "string"},
-        "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
-    },
-    "required": ["answer", "confidence"],
-    "additionalProperties": False,
+_PARTS: dict[str, dict[str, Any]] = {
+    "answer": {"type": "string"},
+    "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
 }
-"""The reply's shape for servers that enforce one; the answer comes first here too."""
+
+
+def response_schema(*parts: str) -> dict[str, Any]:
+    """Return the shape of a reply for servers that enforce one; its parts come in the order given."""
+    return {
+        "type": "object",
+        "properties": {part: _PARTS[part] for part in parts},
+        "required": list(parts),
+        "additionalProperties": False,
+    }
+
+
+RESPONSE_SCHEMA = response_schema("answer", "confidence")
+"""The usual shape; the answer comes first here too."""
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +88,7 @@ def render(
     slot: str = "",
     labelled: bool = False,
     example: int | None = None,
+    stated: bool = True,
 ) -> Prompt:
     """Return the prompt that asks one wording of an item.
 
@@ -77,8 +98,9 @@ def render(
         slot: text from ``profile_slot``, or empty for no slot.
         labelled: name the question's topic in the user turn.
         example: a confidence value to show in an example reply (0-100); None shows no example.
+        stated: ask for the confidence with the answer.
     """
-    system = CONTRACT
+    system = CONTRACT if stated else ANSWER_CONTRACT
     if example is not None:
         system += EXAMPLE.format(value=example)
     if slot:
@@ -87,6 +109,16 @@ def render(
     if labelled:
         user = f"Topic of this question: {item.bin}\n{user}"
     return Prompt(system=system, user=user)
+
+
+def render_posthoc(asked: str, answer: str) -> Prompt:
+    """Return the prompt that asks how sure the model is of an answer it gave.
+
+    Args:
+        asked: the question as it was asked.
+        answer: the answer as it was read; it is shown as a JSON string, so that nothing in it can pass for ours.
+    """
+    return Prompt(system=POSTHOC_CONTRACT, user=f"{asked}\nAnswer given: {json.dumps(answer, ensure_ascii=False)}")
 
 
 def question(item: Item, paraphrase: int) -> str:

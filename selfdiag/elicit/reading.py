@@ -15,6 +15,9 @@ from selfdiag.elicit.textforms import clean_text, fold_text, unwrap
 
 Parse = Literal["strict", "repaired", "salvaged", "none"]
 
+READING_VERSION = "1"
+"""Raised by every change that reads any reply differently."""
+
 MAX_REPLY = 1_000_000
 """Characters of a reply that are read; the rest is dropped and the reply counts as cut."""
 
@@ -204,34 +207,52 @@ def _is_schema(members: Members) -> bool:
     )
 
 
-_ANSWER_LINE = re.compile(
-    r"(?:^|(?<=[\n.;,/|]))[\s*_#>`\"'-]{0,12}(?:the |my )?(?:final |short "
-    r"|correct )?answer[\"'*_`\s]{0,6}[:：=][ \t*_`]{0,6}"
-    r"(?P<value>[^\n]{1,2000}?)"
-    r"(?=[\s*_`\"'.,;/|(-]{0,12}(?:my |stated )?confidence(?: (?:level|score|rating))?[\"'*_`\s]{0,6}(?:[:：=]"
-    r"|is\b)|\s{0,20}(?:\n|\Z))",
+_CONFIDENCE_LABEL = r"confidence(?: (?:level|score|rating))?[\"'*_`\s]{0,6}(?:[:：=]|is\b)"
+_ANSWER_LABEL = re.compile(
+    r"(?:^|(?<=[\n.;,/|]))[\s*_#>`\"'-]{0,12}(?:the |my )?(?:final |short |correct )?answer[\"'*_`\s]{0,6}[:：=]"
+    # the answer may stand on the next line
+    rf"[ \t*_`]{{0,6}}(?:\n\s{{0,8}}(?![\s*_#>`\"'-]{{0,8}}(?:my |stated )?{_CONFIDENCE_LABEL}))?",
     re.IGNORECASE,
 )
+_CONFIDENCE_AFTER = re.compile(rf"(?:my |stated )?{_CONFIDENCE_LABEL}", re.IGNORECASE)
 _CONFIDENCE_LINE = re.compile(
-    r"\bconfidence(?: (?:level|score|rating))?[\"'*_`\s]{0,6}(?:[:：=]|is\b)[\s*_`\"']{0,6}"
-    r"(?P<value>[~≈]?\s?[^\s\"'*_`,;)}]{1,40}(?: ?%)?)",
+    rf"\b{_CONFIDENCE_LABEL}[\s*_`\"']{{0,6}}"
+    r"(?P<value>[~≈]?\s?[^\s\"'*_`,;)}]{1,40}(?: ?%)?"
+    # a range or a denominator belongs to the number: "80 to 90" is not 80
+    r"(?: {0,3}(?:/|-|–|—|to|or|out of) {0,3}\d[\d.]{0,20} ?%?)?)",
     re.IGNORECASE,
 )
 _ANSWER_TAG = re.compile(r"<answer>\s{0,20}(?P<value>[^<]{1,2000}?)\s{0,20}</answer>", re.IGNORECASE)
 _CONFIDENCE_TAG = re.compile(r"<confidence>\s{0,20}(?P<value>[^<]{1,60}?)\s{0,20}</confidence>", re.IGNORECASE)
+MAX_LINE = 2_000
+"""Longer lines hold no answer."""
+
 MAX_SALVAGED = 20_000
 """Lines such as "Answer: X" are looked for in so many last characters."""
+
+
+def _answer_lines(text: str) -> list[str]:
+    """Return what follows each ``Answer:`` to the end of its line, or to the confidence that is stated there."""
+    values = []
+    position = 0
+    while (label := _ANSWER_LABEL.search(text, position)) is not None:
+        start = label.end()
+        newline = text.find("\n", start)
+        position = len(text) if newline < 0 else newline
+        confidence = _CONFIDENCE_AFTER.search(text, start, position)
+        if confidence is not None:
+            position = confidence.start()
+        if position - start <= MAX_LINE:
+            value = text[start:position]
+            values.append(value.rstrip(" \t*_`\"'.,;/|(-") if confidence is not None else value)
+    return values
 
 
 def _salvage(text: str) -> _Content | None:
     """Return what lines such as ``Answer: X`` and ``Confidence: N%`` say, or a whole reply that only abstains."""
     plain = without_template_tokens(text[-MAX_SALVAGED:]).strip()
-    answers = [
-        match["value"].strip(" \t*_`\"'")
-        for pattern in (_ANSWER_TAG, _ANSWER_LINE)
-        for match in pattern.finditer(plain)
-    ]
-    answers = [answer.removesuffix("/").rstrip(" ,;/|") for answer in answers]
+    answers = [*(match["value"] for match in _ANSWER_TAG.finditer(plain)), *_answer_lines(plain)]
+    answers = [answer.strip(" \t*_`\"'").removesuffix("/").rstrip(" ,;/|") for answer in answers]
     answers = [answer for answer in answers if answer and not _is_placeholder(_Content(answer=answer))]
     if not answers:
         short = unwrap(plain)

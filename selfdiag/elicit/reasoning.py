@@ -8,6 +8,7 @@ from itertools import islice
 import msgspec
 
 from selfdiag.elicit.jsonobject import object_starts, string_spans
+from selfdiag.elicit.rewriting import Budget
 
 MAX_TAGS = 5_000
 """So many reasoning blocks of one reply are set aside."""
@@ -39,7 +40,9 @@ _CLOSE = (
 )
 _CLOSING_TAG = re.compile(rf"[<\[◁](?=[/|a-zA-Z])(?:{_CLOSE})", re.IGNORECASE)
 _TAG = re.compile(rf"[<\[◁](?=[/|a-zA-Z])(?:(?P<open>{_OPEN})|(?P<close>{_CLOSE}))", re.IGNORECASE)
-_CHANNEL = re.compile(r"<\|channel\|>\s{0,4}(\w{0,20})[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>|\Z)")
+_CHANNEL = re.compile(
+    r"<\|channel\|>\s{0,4}+(\w{0,20}+)[^<]{0,80}+(?:<\|constrain\|>[^<]{0,40}+)?+(?:<\|message\|>|\Z)"
+)
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _TEMPLATE = re.compile(
     r"[<\[](?=[/|a-zA-Z｜])(?:(?<=<)(?:"
@@ -63,10 +66,11 @@ def _protected(text: str, marks: list[re.Match[str]]) -> set[int]:
     inside: set[int] = set()
     tags = marks[:MAX_PROTECTED]
     position = 0
+    budget = Budget()
     for opening in object_starts(text)[:MAX_PROTECTED]:
         if opening < position or opening > tags[-1].start():
             continue
-        spans = string_spans(text, opening)
+        spans = string_spans(text, opening, budget)
         if spans is None:
             continue
         position, strings = spans

@@ -19,16 +19,19 @@ MAX_DEPTH = 20
 MAX_REBUILDS = 4
 """So many spans of one reply are handed to the repair library."""
 
-_QUOTED_KEY = r"(?:\"[^\"\\\n]{1,60}+\"|'[^'\\\n]{1,60}+'|[“”„][^“”\n]{1,60}+[”“]|[‘’][^‘’\n]{1,60}+[’‘])\s*+:"
-_BARE_KEY = r"[A-Za-z_]\w{0,40}+\s*+:\s*+[\"'“\d\[{-]"
+_QUOTED_KEY = (
+    r"(?:\"[^\"\\\n]{1,60}+\"|'[^'\\\n]{1,60}+'|`[^`\\\n]{1,60}+`|[“”„][^“”\n]{1,60}+[”“]|[‘’][^‘’\n]{1,60}+[’‘])"
+    r"\s*+[:：]"
+)
+_BARE_KEY = r"[A-Za-z_]\w{0,40}+\s*+[:：]\s*+[\"'“\d\[{-]"
 _CUT_KEY = r"[\"'“‘][^\"'”’\n]{0,60}+\Z|\w{0,60}+\Z"
-_NEXT = rf"{_QUOTED_KEY}|,\s*+(?:{_QUOTED_KEY}|{_BARE_KEY}|//|/\*|#|\}}|{_CUT_KEY})|//|/\*|\Z"
+_NEXT = rf"{_QUOTED_KEY}|[,，]\s*+(?:{_QUOTED_KEY}|{_BARE_KEY}|//|/\*|#|\}}|{_CUT_KEY})|//|/\*|\Z"
 # What may follow the quote that ends a key, a value in an object, or a value in a list. At the outermost level
 # a brace followed by more of a string is part of the text.
-_AFTER_KEY = re.compile(r"\s*+:")
+_AFTER_KEY = re.compile(r"\s*+[:：]")
 _AFTER_VALUE = re.compile(rf"\s*+(?:\}}|{_NEXT})")
 _AFTER_OUTER_VALUE = re.compile(rf"\s*+(?:\}}(?!\s*+,?+\s*+[\"”])|{_NEXT})")
-_AFTER_ELEMENT = re.compile(r"\s*+(?:[,\]]|\Z)")
+_AFTER_ELEMENT = re.compile(r"\s*+(?:[,，\]]|\Z)")
 _QUOTES = {
     '"': re.compile(r"[\"\\]"),
     "'": re.compile(r"['\\]"),
@@ -41,8 +44,9 @@ _QUOTES = {
 }
 _SPACE = re.compile(r"\s*+")
 _COMMENT = re.compile(r"(?://|#)[^\n]*+|/\*(?:[^*]|\*(?!/)){0,2000}+\*/")
-_BARE = re.compile(r"[^,:{}\[\]\n\"“”]++")
+_BARE = re.compile(r"(?:(?!\s(?://|/\*|#))[^,，:：{}\[\]\n\"“”])++")
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?\d++)?+|true|false|null")
+_FULL_WIDTH = {"，": ",", "：": ":"}
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -79,9 +83,13 @@ class Rewriter:
         self.strings: list[tuple[int, int]] = []
         self.whole_members = 0
         self.closed = False
+        self.in_string = False
 
     def run(self) -> None:
-        """Rewrite to the end of the object, or to the end of the text (then ``closed`` stays False)."""
+        """Rewrite to the end of the object, or to the end of the text (then ``closed`` stays False).
+
+        ``in_string`` is then True when the end came within quotes.
+        """
         while not self.closed:
             self.budget.step()
             space = _SPACE.match(self.text, self.position)
@@ -97,6 +105,9 @@ class Rewriter:
                 self._close(ch)
             elif ch in ",:":
                 self._separator(ch)
+            elif ch in _FULL_WIDTH:
+                self._separator(_FULL_WIDTH[ch])
+                self.repairs["full_width_marks"] = None
             elif ch in _QUOTES:
                 if not self._string(ch):
                     return
@@ -167,6 +178,7 @@ class Rewriter:
             match = _QUOTES[quote].search(self.text, at)
             if match is None:
                 self.strings.append((first, len(self.text)))
+                self.in_string = True
                 return False
             self.budget.characters -= match.end() - at
             at = match.end()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from selfdiag.elicit.latex import COMMANDS
 from selfdiag.elicit.phrases import ARTICLES, HEDGES, LEADS
 
 MAX_FOLDED = 2_000
@@ -27,6 +28,8 @@ def clean_text(text: str) -> tuple[str, tuple[str, ...]]:
     Newline and tab stay; a carriage return becomes a newline. Joiners stay where scripts and emoji need them
     and go between Latin letters. Lone surrogates, which no file can hold, become U+FFFD.
     """
+    if text.isascii() and text.isprintable():
+        return text, ()
     flags: list[str] = []
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     visible = _CONTROLS.sub("", _ESCAPES.sub("", plain))
@@ -56,10 +59,15 @@ _PAIRS = {
 }
 
 
+_OPENING = frozenset("*_$").union(_PAIRS)
+
+
 def unwrap(text: str) -> str:
     """Return a text without the emphasis marks, quotes, fences and dollar signs that enclose all of it."""
     current = text.strip()
     for _ in range(6):
+        if current[:1] not in _OPENING:
+            break
         before = current
         if current.endswith((".", "!", ",")) and current[:1] in "*_`\"'“«" and current[-2:-1] in "*_`\"'”»":
             current = current[:-1]  # a full stop after the closing mark: **Paris**.
@@ -83,11 +91,16 @@ def unwrap(text: str) -> str:
     return current
 
 
-_BOX = re.compile(r"\\+(?:boxed|fbox|framebox)\s{0,8}\{")
+# A run of backslashes is tried from its first one only: from each of them it would take quadratic time.
+_BOX = re.compile(r"(?<!\\)\\+(?:boxed|fbox|framebox)\s{0,8}\{")
 _WORDS_IN_MATH = re.compile(
-    r"\\+(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname|mbox|bf|rm)\s{0,8}\{([^{}]*)\}"
+    r"(?<!\\)\\+(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname|mbox|bf|rm)\s{0,8}\{([^{}]*)\}"
 )
-_DELIMITERS = re.compile(r"\\+[\[\]()]|\$")
+_SUBSCRIPT = re.compile(r"(?<=[^\W_])_(?:\{([-+\w]{1,10})\}|([-+\w]))")
+_POWER_SIGN = re.compile(r"\^\{([-+\w]{1,10})\}|\^(?=[-+\w])")
+_SUPERSCRIPT = re.compile("(?<=\\d)(?=[⁰¹²³⁴-⁹⁺⁻ⁿ])")
+_COMMAND = re.compile(r"(?<!\\)\\+([A-Za-z]{2,20})")
+_DELIMITERS = re.compile(r"(?<!\\)\\+[\[\]()]|\$")
 
 
 def last_box(text: str) -> str | None:
@@ -104,6 +117,8 @@ def last_box(text: str) -> str | None:
 def without_math_markup(text: str) -> str:
     r"""Return the content of the last box if there is one, without math delimiters and ``\text{}`` wrapping."""
     current = text[:MAX_FOLDED]
+    if "\\" not in current:
+        return current.replace("$", "").strip()
     for _ in range(4):
         boxed = last_box(current)
         if boxed is None:
@@ -114,7 +129,7 @@ def without_math_markup(text: str) -> str:
         if inner == current:
             break
         current = inner
-    return _DELIMITERS.sub("", current).strip() if "\\" in current or "$" in current else current.strip()
+    return _DELIMITERS.sub("", current).strip()
 
 
 def without_lead(text: str) -> str:
@@ -133,48 +148,55 @@ def without_lead(text: str) -> str:
 
 
 _LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"})
-_SENTENCE_MARKS = frozenset(".,;:!?\"'`()[]{}«»‹›“”„‘’‚…¿¡、。・「」『』,")
-_DASHES = frozenset("-‐‑‒–—―−")
 _APOSTROPHES = frozenset("'’‘`´ʼ")
+_MARK = re.compile("[-‐‑‒–—―−.,;:!?\"'`()\\[\\]{}«»‹›“”„‘’‚…¿¡、。・「」『』,´ʼ]")
+_THOUSAND = re.compile(r",\d{3}(?!\d)")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 def without_accents(text: str) -> str:
     """Return a text in NFKC form, case-folded, without the accents of Latin, Greek and Cyrillic letters."""
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
     parts = unicodedata.normalize("NFD", folded)
-    return unicodedata.normalize("NFC", "".join(ch for ch in parts if not "\u0300" <= ch <= "\u036f"))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", parts))
 
 
-def _fold_marks(text: str) -> str:
-    out: list[str] = []
-    for index, ch in enumerate(text):
-        before = text[index - 1] if index else " "
-        after = text[index + 1] if index + 1 < len(text) else " "
-        if ch in _APOSTROPHES and before.isalpha() and after.isalpha():
-            continue
-        if ch == "," and before.isdigit() and after.isdigit():
-            continue
-        if (ch == "." and before.isdigit() and after.isdigit()) or (
-            ch in "-−" and after.isdigit() and not before.isalnum()
-        ):
-            out.append("." if ch == "." else "-")
-        elif ch in _SENTENCE_MARKS or ch in _DASHES:
-            # Initials and abbreviations close up (U.S.A. is USA); other marks part words.
-            out.append("" if ch == "." and before.isalpha() else " ")
-        else:
-            out.append(ch)
-    return "".join(out)
+def _fold_mark(match: re.Match[str]) -> str:
+    mark, text, at = match[0], match.string, match.start()
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if mark in _APOSTROPHES and before.isalpha() and after.isalpha():
+        return ""
+    if mark == "," and before.isdigit() and _THOUSAND.match(text, at):
+        return ""
+    if mark == "." and before.isdigit() and after.isdigit():
+        return "."
+    if mark in "-−" and after.isdigit() and not before.isalnum():
+        return "-"
+    # Initials and abbreviations close up (U.S.A. is USA); other marks part words.
+    return "" if mark == "." and before.isalpha() else " " if mark not in "´ʼ" else mark
+
+
+def _without_caret(match: re.Match[str]) -> str:
+    before = match.string[: match.start()][-1:]
+    raised = match[1] or ""
+    return raised if before.isalpha() or before in (")", "]") else f"^{raised}"
 
 
 def fold_text(text: str) -> str:
-    """Return the form in which texts are compared.
+    r"""Return the form in which texts are compared.
 
     NFKC, case, accents, punctuation, white space and a leading article are folded; signs that carry meaning
-    (``+ # & % / < > =`` and others) stay, and a text made of signs alone keeps them all.
+    (``+ # & % / < > =`` and others) stay, and a text made of signs alone keeps them all. Sub- and superscripts are
+    set on the line, in LaTeX as in Unicode (``n²`` and ``n^2`` are ``n2``), but a power of a number keeps its
+    caret (``10²`` is ``10^2``). A LaTeX command such as ``\rho`` is its name.
     """
     clean = clean_text(text[:MAX_FOLDED])[0]
-    bare = without_accents(unwrap(without_math_markup(clean)))
-    words = _fold_marks(bare).split()
+    bare = unwrap(without_math_markup(clean))
+    if "\\" in clean or "$" in clean:
+        bare = _SUBSCRIPT.sub(lambda m: m[1] or m[2], _COMMAND.sub(lambda m: m[1] if m[1] in COMMANDS else m[0], bare))
+    bare = _POWER_SIGN.sub(_without_caret, _SUPERSCRIPT.sub("^", bare))
+    bare = without_accents(bare).replace("\u2044", "/")
+    words = _MARK.sub(_fold_mark, bare).split()
     if not any(ch.isalnum() for word in words for ch in word):
         return "".join(bare.split())
     if len(words) > 1 and words[0] in ARTICLES:

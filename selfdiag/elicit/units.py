@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from selfdiag.elicit.textforms import fold_text
@@ -21,6 +21,7 @@ _UNIT_TEXT = re.compile(
 )
 # Short words that pint takes for inch, are or atto-something when more words follow.
 _NOT_UNITS = frozenset({"in", "a", "at", "as", "are", "per", "to", "or", "and", "is"})
+_TEMPERATURE = re.compile(r"\bdeg(?:ree)?s?\s(celsius|centigrade|fahrenheit|kelvin|[CFK])\b", re.IGNORECASE)
 _POWERS = str.maketrans("²³⁻¹", "23-1")
 
 
@@ -28,10 +29,11 @@ _POWERS = str.maketrans("²³⁻¹", "23-1")
 def _registry() -> UnitRegistry[Any]:
     import pint
 
-    return pint.UnitRegistry(cache_folder=None)
+    # Exact: 120 minutes are 2 hours, not 2.000000000000004.
+    return pint.UnitRegistry(cache_folder=None, non_int_type=Fraction)
 
 
-@cache
+@lru_cache(maxsize=1_000)
 def _parsed(text: str) -> Any:
     """Return pint's unit for a text, or None when it knows none."""
     import tokenize
@@ -56,13 +58,18 @@ def _parsed(text: str) -> Any:
 
 
 def _spelled(text: str) -> str:
-    squared = re.sub(r"\b(?:square|sq\.?)\s(\w{1,20})", r"\1^2", text.strip(), flags=re.IGNORECASE)
+    warm = _TEMPERATURE.sub(lambda m: f"deg{m[1][0].upper()}", text.strip())
+    # pint takes "amps" for atto-metres per second
+    named = re.sub(r"\bamps\b", "ampere", warm)
+    squared = re.sub(r"\b(?:square|sq\.?)\s(\w{1,20})", r"\1^2", named, flags=re.IGNORECASE)
     cubed = re.sub(r"\b(?:cubic|cu\.?)\s(\w{1,20})", r"\1^3", squared, flags=re.IGNORECASE)
     return re.sub(r"(?<=[^\W\d_])([²³]|⁻[¹²³])", lambda m: "^" + m[1].translate(_POWERS), cubed)
 
 
 def in_unit(value: Fraction, given: str, unit: str, *, convert: bool) -> tuple[Fraction | None, str]:
     """Return a value in the expected unit and how it got there, or None where the unit is another one.
+
+    The case of a unit is ignored unless the two cases are units of the same kind (``mW`` and ``MW``).
 
     Args:
         value: the number before the unit.
@@ -73,10 +80,12 @@ def in_unit(value: Fraction, given: str, unit: str, *, convert: bool) -> tuple[F
     stated = given.strip().strip(".,;:!()").strip()
     if not stated:
         return value, "unit left out"
-    if fold_text(stated) == fold_text(unit):
-        return value, "same unit"
     expected = _parsed(_spelled(unit))
     words = stated.split()
+    if fold_text(stated) == fold_text(unit):
+        other = _parsed(_spelled(stated))
+        if other is None or expected is None or other == expected or other.dimensionality != expected.dimensionality:
+            return value, "same unit"
     if expected is None:
         return value, "unit not known"
     for length in range(min(len(words), 4), 0, -1):
@@ -99,10 +108,7 @@ def in_unit(value: Fraction, given: str, unit: str, *, convert: bool) -> tuple[F
 
 def _converted(value: Fraction, other: Any, expected: Any) -> tuple[Fraction | None, str]:
     try:
-        one = _registry().Quantity(1.0, other).to(expected).magnitude
-        zero = _registry().Quantity(0.0, other).to(expected).magnitude
+        converted = _registry().Quantity(value, other).to(expected).magnitude
+        return Fraction(converted), "unit converted"
     except (ValueError, TypeError, AttributeError, ArithmeticError):
         return None, "another unit"
-    # Fifteen digits undo the binary rounding of factors that are exact in decimal.
-    offset = Fraction(f"{zero:.15g}")
-    return value * (Fraction(f"{one:.15g}") - offset) + offset, "unit converted"

@@ -46,7 +46,7 @@ def reliability(counts: Counts) -> Floats:
     Grouping by distinct value makes reliability - resolution + uncertainty equal the Brier score (Murphy
     1973).
     """
-    return ratio((counts.excess**2 / np.maximum(counts.total, 1)).sum(axis=-1), counts.n)
+    return ratio(dot(counts.total, (counts.levels + counts.error_rate - 1) ** 2), counts.n)
 
 
 def resolution(counts: Counts) -> Floats:
@@ -54,9 +54,8 @@ def resolution(counts: Counts) -> Floats:
 
     Grouped by distinct value, see ``reliability``.
     """
-    base = ratio(counts.hits, counts.n)
-    surplus = counts.right - base[..., None] * counts.total
-    return ratio((surplus**2 / np.maximum(counts.total, 1)).sum(axis=-1), counts.n)
+    overall = ratio(counts.misses, counts.n)[..., None]
+    return ratio(dot(counts.total, (counts.error_rate - overall) ** 2), counts.n)
 
 
 @remembered
@@ -65,24 +64,24 @@ def gap(counts: Counts) -> Floats:
     return ratio(dot(counts.total, counts.levels) - counts.hits, counts.n)
 
 
-def equal_width_bins(levels: Floats, closed: Closed = "left") -> Ints:
-    """Return the bin, 0 to 9, of each stated fraction.
+def equal_width_bins(levels: Floats, closed: Closed = "left", bins: int = BINS) -> Ints:
+    """Return the bin, 0 to ``bins`` - 1, of each stated fraction; what follows speaks of ten.
 
     Left-closed bins are [0, .1) to [.9, 1], which is ``min(confidence // 10, 9)`` for integer confidences;
-    right-closed ones are [0, .1] to (.9, 1]. The tenfold is rounded to nine decimals first, so that a
+    right-closed ones are [0, .1] to (.9, 1]. The multiple is rounded to nine decimals first, so that a
     fraction such as .1 + .2 does not miss its edge by a binary rounding error.
     """
-    tenfold = np.round(levels * BINS, 9)
-    index = np.floor(tenfold) if closed == "left" else np.ceil(tenfold) - 1
-    return np.clip(index, 0, BINS - 1).astype(np.int64)
+    scaled = np.round(levels * bins, 9)
+    index = np.floor(scaled) if closed == "left" else np.ceil(scaled) - 1
+    return np.clip(index, 0, bins - 1).astype(np.int64)
 
 
-def ece(counts: Counts, closed: Closed = "left") -> Floats:
-    """Return the expected calibration error over ten equal-width bins, in [0, 1].
+def ece(counts: Counts, closed: Closed = "left", bins: int = BINS) -> Floats:
+    """Return the expected calibration error over equal-width bins, in [0, 1].
 
     The mean over answers of each bin's |mean confidence - accuracy| (Naeini et al. 2015).
     """
-    per_bin = np.add.reduceat(counts.excess, _bin_starts(counts, closed), axis=-1)
+    per_bin = np.add.reduceat(counts.excess, _bin_starts(counts, closed, bins), axis=-1)
     return ratio(np.abs(per_bin).sum(axis=-1), counts.n)
 
 
@@ -91,12 +90,12 @@ def ece_by_value(counts: Counts) -> Floats:
     return ratio(np.abs(counts.excess).sum(axis=-1), counts.n)
 
 
-def mce(counts: Counts, min_bin: int = MIN_BIN, closed: Closed = "left") -> Floats:
+def mce(counts: Counts, min_bin: int = MIN_BIN, closed: Closed = "left", bins: int = BINS) -> Floats:
     """Return the largest |mean confidence - accuracy| of the equal-width bins, in [0, 1].
 
     Only bins of ``min_bin`` answers or more count; undefined when there is none.
     """
-    starts = _bin_starts(counts, closed)
+    starts = _bin_starts(counts, closed, bins)
     per_bin = np.abs(np.add.reduceat(counts.excess, starts, axis=-1))
     size = np.add.reduceat(counts.total, starts, axis=-1)
     large = size >= max(min_bin, 1)
@@ -126,28 +125,33 @@ def ece_sweep(counts: Counts) -> Floats:
     """
     shape = (counts.n.size, counts.levels.size)
     sets = zip(counts.right.reshape(shape), counts.total.reshape(shape), strict=True)
-    return np.array([_sweep(counts.levels, right, total) for right, total in sets]).reshape(counts.n.shape)
+    return np.array([_sweep(counts.levels, right, total)[0] for right, total in sets]).reshape(counts.n.shape)
 
 
-def _sweep(levels: Floats, right: Ints, total: Ints) -> float:
+def sweep_bins(counts: Counts) -> int:
+    """Return how many bins hold the answers in ``ece_sweep`` of one table, 0 without answers."""
+    return _sweep(counts.levels, counts.right, counts.total)[1]
+
+
+def _sweep(levels: Floats, right: Ints, total: Ints) -> tuple[float, int]:
     n = int(total.sum())
     if n == 0:
-        return float("nan")
+        return float("nan"), 0
     used = total > 0
     levels, right, total = levels[used], right[used], total[used]
     excess = total * levels - right
-    best = abs(float(excess.sum()))
+    best, filled = abs(float(excess.sum())), 1
     for bins in range(2, n + 1):
         starts = np.flatnonzero(np.diff(equal_mass_bins(total, bins), prepend=-1))
         share = np.add.reduceat(right, starts) / np.add.reduceat(total, starts)
         if (np.diff(share) < 0).any():
             break
-        best = float(np.abs(np.add.reduceat(excess, starts)).sum())
-        if starts.size == total.size:
+        best, filled = float(np.abs(np.add.reduceat(excess, starts)).sum()), starts.size
+        if filled == total.size:
             break
-    return best / n
+    return best / n, filled
 
 
-def _bin_starts(counts: Counts, closed: Closed) -> Ints:
+def _bin_starts(counts: Counts, closed: Closed, bins: int) -> Ints:
     """Return the index of the lowest level in each bin that has levels."""
-    return np.flatnonzero(np.diff(equal_width_bins(counts.levels, closed), prepend=-1))
+    return np.flatnonzero(np.diff(equal_width_bins(counts.levels, closed, bins), prepend=-1))

@@ -22,8 +22,8 @@ def confidence_quantile(counts: Counts, at: float) -> Floats:
     if not counts.levels.size:
         return np.full(counts.n.shape, np.nan)
     place = at * np.maximum(counts.n - 1, 0)
-    below, above = np.floor(place), np.ceil(place)
-    low, high = _stated_at(counts, below), _stated_at(counts, above)
+    below, above = np.floor(place).astype(np.int64), np.ceil(place).astype(np.int64)
+    low, high = (counts.levels[counts.level_of(counts.n - at)] for at in (below, above))
     return np.where(counts.n > 0, 100 * (low + (place - below) * (high - low)), np.nan)
 
 
@@ -45,9 +45,3 @@ def modal_share(counts: Counts) -> Floats:
 def sure_share(counts: Counts, threshold: float = 0.8) -> Floats:
     """Return the share of answers stated at ``threshold`` (a fraction) or more, in [0, 1]."""
     return ratio(at_or_above(counts, threshold).n, counts.n)
-
-
-def _stated_at(counts: Counts, place: Floats) -> Floats:
-    """Return the stated fraction of the answer at a place, counted from 0 in order of confidence."""
-    level = (counts.n[..., None] - counts.total_above <= place[..., None]).sum(axis=-1)
-    return np.asarray(counts.levels[np.minimum(level, counts.levels.size - 1)])

@@ -83,6 +83,14 @@ class Counts:
         """Stated minus actual number of right answers at each level, shape (..., k)."""
         return self.total * self.levels - self.right
 
+    def level_of(self, rank: Ints) -> Ints:
+        """Return the index of the level that holds the answer of a rank, shape (...).
+
+        Ranks of shape (...) run from 1, the highest confidence, to n.
+        """
+        reached = np.count_nonzero(self.total_above >= rank[..., None], axis=-1)
+        return np.asarray(np.minimum(reached, self.levels.size - 1))
+
     def occupied(self) -> Counts:
         """Return the same table without the levels that no data set on the leading axes uses."""
         used = self.total.any(axis=tuple(range(self.right.ndim - 1)))
@@ -106,10 +114,10 @@ def equal_mass_bins(total: Ints, bins: int) -> Ints:
 
     ``total`` has shape (..., k), the answers at each level in order of confidence.
     """
-    # Doubled ranks keep the arithmetic in integers.
+    # Doubled ranks are integers; their quotient is rounded, but never up to the next whole number.
     twice_middle = 2 * total.cumsum(axis=-1) - total
-    n = np.maximum(total.sum(axis=-1, keepdims=True), 1)
-    return np.asarray(np.minimum(bins * twice_middle // (2 * n), bins - 1), dtype=np.int64)
+    twice_n = 2 * np.maximum(total.sum(axis=-1, keepdims=True), 1)
+    return np.asarray(np.minimum(bins * twice_middle / twice_n, bins - 1), dtype=np.int64)
 
 
 def tabulate(p: ArrayLike, correct: ArrayLike) -> Counts:
@@ -163,8 +171,11 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     return result
 
 
-def dot(table: Ints, weights: Floats) -> Floats:
-    """Return the weighted sum over levels, shape (...), of a table of shape (..., k)."""
+def dot(table: Ints | Floats, weights: Ints | Floats) -> Floats:
+    """Return the weighted sum over levels, shape (...), of a table of shape (..., k).
+
+    ``weights`` have shape (k,) or that of the table.
+    """
     # The matrix product would start threads, which cost more than the sum on a busy machine.
     return np.asarray(np.vecdot(table, weights), dtype=np.float64)
 

@@ -31,7 +31,7 @@ def auroc(counts: Counts) -> Floats:
 
     The Mann-Whitney statistic with average ranks over the number of pairs; undefined with one class.
     """
-    twice_lost = (counts.right * (2 * counts.wrong_above + counts.wrong)).sum(axis=-1)
+    twice_lost = dot(counts.right, 2 * counts.wrong_above + counts.wrong)
     pairs = counts.hits * counts.misses
     return ratio(2 * pairs - twice_lost, 2 * pairs)
 

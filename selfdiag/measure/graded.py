@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from selfdiag.measure import calibration, confidence, counts, discrimination, recalibration, selective
+from selfdiag.measure.calibration import BINS
 from selfdiag.measure.counts import Counts, Floats
 from selfdiag.measure.estimate import Estimate, estimate, join_notes
 from selfdiag.measure.reliability import NULL_DRAWS, calibrated_draws, null_band
@@ -76,10 +77,11 @@ def why_undefined(answered: Counts) -> str:
     return "not defined"
 
 
-def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str, Estimate]:
+def graded_metrics(sample: Sample, seed: int, full_intervals: bool, ece_bins: int = BINS) -> dict[str, Estimate]:
     """Return every metric of ``GRADED_METRICS``.
 
-    ``seed`` draws the null bands; ``full_intervals`` refits CORP, slope, sweep and smooth ECE in every draw.
+    ``seed`` draws the null bands; ``full_intervals`` refits CORP, slope, sweep and smooth ECE in every draw;
+    ``ece_bins`` is the number of equal-width bins.
     """
     tally, answered = sample.point, sample.point.answered
     n = int(answered.n)
@@ -105,6 +107,12 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str,
             return bootstrap(measure, note)
         return estimate(sample.value(_answered(measure)), n=n, note=join_notes(note, TOO_MANY_VALUES))
 
+    def ece(counts: Counts) -> Floats:
+        return calibration.ece(counts, bins=ece_bins)
+
+    def mce(counts: Counts) -> Floats:
+        return calibration.mce(counts, bins=ece_bins)
+
     unstated = int(tally.graded) - n
     left_out = f"{unstated} graded without a confidence left out" if unstated else ""
     metrics = {
@@ -121,15 +129,21 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool) -> dict[str,
         "corp_miscalibration": fitted(recalibration.corp_miscalibration, undefined),
         "corp_discrimination": fitted(recalibration.corp_discrimination, undefined),
         "gap": bootstrap(calibration.gap),
-        "ece": bootstrap(calibration.ece, join_notes("10 equal-width bins", null(calibration.ece))),
+        "ece": bootstrap(ece, join_notes(f"{ece_bins} equal-width bins, closed on the left", null(ece))),
         "mce": bootstrap(
-            calibration.mce,
-            join_notes(f"equal-width bins of {calibration.MIN_BIN} or more", null(calibration.mce)),
+            mce,
+            join_notes(f"{ece_bins} equal-width bins, those of {calibration.MIN_BIN} or more", null(mce)),
             f"not defined: no bin holds {calibration.MIN_BIN} answers" if n else undefined,
         ),
-        "ece_equal_mass": bootstrap(calibration.ece_equal_mass),
-        "ece_sweep": fitted(calibration.ece_sweep, undefined),
-        "smooth_ece": fitted(recalibration.smooth_ece, undefined),
+        "ece_equal_mass": bootstrap(
+            calibration.ece_equal_mass, f"{BINS} bins of about equal size, equal values together"
+        ),
+        "ece_sweep": fitted(
+            calibration.ece_sweep,
+            undefined,
+            f"{calibration.sweep_bins(answered)} bins of about equal size, the most with monotone accuracy",
+        ),
+        "smooth_ece": fitted(recalibration.smooth_ece, undefined, "no bins: a Gaussian kernel"),
         "spiegelhalter_z": _spiegelhalter(answered),
         **_recalibration(fitted, answered),
         "discrimination": bootstrap(discrimination.discrimination),

@@ -156,7 +156,7 @@ def smooth_ece(counts: Counts) -> Floats:
         width = (low + high) / 2
         above = smoothed(width) > width
         low, high = np.where(above, width, low), np.where(above, high, width)
-    return smoothed(high)
+    return np.where(counts.n > 0, smoothed(high), np.nan)
 
 
 def _sum_of_cosines(strength: Floats) -> Floats:

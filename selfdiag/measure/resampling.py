@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selfdiag.measure.counts import Counts, Floats, Ints, ratio
+from selfdiag.measure.multinomial import multinomial_draws
 
 DRAWS = 2000
 """Bootstrap draws unless asked otherwise."""
@@ -28,8 +29,6 @@ MAX_UNDEFINED = 0.1
 _NORMAL = NormalDist()
 _Z95 = _NORMAL.inv_cdf(0.975)
 _BLOCK = 4_000_000
-# Picking rows costs by the row and a multinomial draw by the cell; below this ratio picking rows is cheaper.
-_ROWS_PER_CELL = 20
 
 
 def wilson(k: float, n: float) -> tuple[float, float] | None:
@@ -57,22 +56,6 @@ def newcombe(k1: float, n1: float, k2: float, n2: float) -> tuple[float, float] 
     low = a - b - math.hypot(a - first[0], second[1] - b)
     high = a - b + math.hypot(first[1] - a, b - second[0])
     return max(-1.0, low), min(1.0, high)
-
-
-def multinomial_draws(cells: Ints, draws: int, rng: np.random.Generator) -> Ints:
-    """Resample rows that fall into cells.
-
-    ``cells`` has shape (c,): how many rows each cell holds. Returns shape (draws, c); every draw has the same
-    number of rows as the data.
-    """
-    result = np.zeros((draws, cells.size), dtype=np.int64)
-    occupied = np.flatnonzero(cells)
-    n = int(cells.sum())
-    if 0 < n < _ROWS_PER_CELL * occupied.size:
-        result[:, occupied] = _drawn_rows(cells[occupied], draws, rng)
-    elif n:
-        result[:, occupied] = rng.multinomial(n, cells[occupied] / n, size=draws)
-    return result
 
 
 def item_weights(items: int, draws: int, rng: np.random.Generator) -> Ints:
@@ -196,21 +179,6 @@ def quantiles(values: Floats, at: ArrayLike) -> Floats:
     if not values.size:
         return np.full(np.shape(at), np.nan)
     return np.asarray(np.interp(np.asarray(at) * (values.size - 1), np.arange(values.size), np.sort(values)))
-
-
-def _drawn_rows(cells: Ints, draws: int, rng: np.random.Generator) -> Ints:
-    """Return multinomial draws made by picking rows with replacement, in blocks that stay in the cache."""
-    n, width = int(cells.sum()), cells.size
-    cell_of_row = np.repeat(np.arange(width), cells)
-    result = np.empty((draws, width), dtype=np.int64)
-    block = max(1, 65_536 // n)
-    for start in range(0, draws, block):
-        rows = min(block, draws - start)
-        picked = cell_of_row[rng.integers(n, size=(rows, n), dtype=np.uint32)]
-        picked += width * np.arange(rows)[:, None]
-        counted = np.bincount(picked.reshape(-1), minlength=rows * width)
-        result[start : start + rows] = counted.reshape(rows, width)
-    return result
 
 
 def _between(draws: Floats, low: float, high: float, method: str) -> Interval:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from selfdiag.measure.counts import Counts, Floats, Ints, ratio, remembered
+from selfdiag.measure.counts import Counts, Floats, Ints, dot, ratio, remembered
 
 _SLACK = 1e-9
 
@@ -23,11 +23,10 @@ def aurc(counts: Counts) -> Floats:
     with N0 answers and E0 errors above a group of g answers with error rate r, the risks inside it sum to
     g r + (E0 - r N0) (H(N0 + g) - H(N0)), H being the harmonic numbers.
     """
-    above = counts.total_above
     harmonic = _harmonic(int(counts.n.max(initial=0)))
+    above = counts.total_above
     start = counts.wrong_above - counts.error_rate * above
-    inside = counts.wrong + start * (harmonic[above + counts.total] - harmonic[above])
-    return ratio(inside.sum(axis=-1), counts.n)
+    return ratio(counts.misses + dot(start, harmonic[above + counts.total] - harmonic[above]), counts.n)
 
 
 def oracle_aurc(counts: Counts) -> Floats:
@@ -47,8 +46,8 @@ def augrc(counts: Counts) -> Floats:
 
     The area under the generalised risk-coverage curve (Traub et al. 2024), in expectation over ties.
     """
-    inside = counts.total * counts.wrong_above + counts.wrong * (counts.total + 1) / 2
-    return ratio(inside.sum(axis=-1), counts.n.astype(np.float64) ** 2)
+    inside = dot(counts.total, counts.wrong_above) + (dot(counts.wrong, counts.total) + counts.misses) / 2
+    return ratio(inside, counts.n.astype(np.float64) ** 2)
 
 
 def error_at_coverage(counts: Counts, coverage: float) -> Floats:
@@ -56,15 +55,21 @@ def error_at_coverage(counts: Counts, coverage: float) -> Floats:
 
     ``coverage`` lies in (0, 1].
     """
-    kept = np.ceil(coverage * counts.n - _SLACK)
-    taken = np.clip(kept[..., None] - counts.total_above, 0, counts.total)
-    return ratio((taken * counts.error_rate).sum(axis=-1), kept)
+    if not counts.levels.size:
+        return np.full(counts.n.shape, np.nan)
+    kept = np.ceil(coverage * counts.n - _SLACK).astype(np.int64)
+    last = counts.level_of(kept)[..., None]
+    above, wrong_above, error_rate = (
+        np.take_along_axis(table, last, axis=-1)[..., 0]
+        for table in (counts.total_above, counts.wrong_above, counts.error_rate)
+    )
+    return ratio(wrong_above + (kept - above) * error_rate, kept)
 
 
 def at_or_above(counts: Counts, threshold: float) -> Counts:
     """Return the part of the table with a stated confidence of ``threshold`` (a fraction) or more."""
-    kept = counts.levels >= threshold - _SLACK
-    return Counts(counts.levels[kept], counts.right[..., kept], counts.wrong[..., kept])
+    first = int(np.searchsorted(counts.levels, threshold - _SLACK))
+    return Counts(counts.levels[first:], counts.right[..., first:], counts.wrong[..., first:])
 
 
 def high_confidence_error(counts: Counts, threshold: float = 0.8) -> Floats:

@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 
 from selfdiag.measure import abstention
+from selfdiag.measure.calibration import BINS
 from selfdiag.measure.estimate import Estimate, estimate, join_notes
 from selfdiag.measure.graded import graded_metrics, why_undefined
 from selfdiag.measure.resampling import DRAWS, SEED, newcombe
@@ -41,17 +42,18 @@ def measure_run(
     seed: int = SEED,
     interval: IntervalKind = "percentile",
     full_intervals: bool = False,
+    ece_bins: int = BINS,
     rules: TierRules = RULES,
 ) -> Measured:
     """Return metrics, composite and tier of one run from one joint bootstrap.
 
     ``tally`` has no leading axis; ``items``, the same rows with one entry per item, is needed when items
     have several rows. ``interval`` is "percentile" or "bca". ``full_intervals`` refits CORP, slope, sweep
-    and smooth ECE in every draw.
+    and smooth ECE in every draw; ``ece_bins`` is the number of equal-width bins.
     """
     sample = Sample(tally, items, draws=draws, seed=seed, interval=interval)
     return Measured(
-        metrics=graded_metrics(sample, seed, full_intervals) | _abstention_metrics(sample),
+        metrics=graded_metrics(sample, seed, full_intervals, ece_bins) | _abstention_metrics(sample),
         composite=_composite(sample, rules),
         tier=tier(sample.point, sample.draws(partial(tier_letters, rules=rules)), rules),
     )
@@ -65,10 +67,11 @@ def all_metrics(
     seed: int = SEED,
     interval: IntervalKind = "percentile",
     full_intervals: bool = False,
+    ece_bins: int = BINS,
 ) -> dict[str, Estimate]:
     """Return every metric by name; the arguments are those of ``measure_run``."""
     sample = Sample(tally, items, draws=draws, seed=seed, interval=interval)
-    return graded_metrics(sample, seed, full_intervals) | _abstention_metrics(sample)
+    return graded_metrics(sample, seed, full_intervals, ece_bins) | _abstention_metrics(sample)
 
 
 def confidence_metrics(
@@ -79,6 +82,7 @@ def confidence_metrics(
     seed: int = SEED,
     interval: IntervalKind = "percentile",
     full_intervals: bool = False,
+    ece_bins: int = BINS,
 ) -> dict[str, Estimate]:
     """Return the metrics of graded probes alone, for another set such as attempted-as-wrong.
 
@@ -86,7 +90,7 @@ def confidence_metrics(
     arguments are those of ``measure_run``.
     """
     sample = Sample(tally, items, draws=draws, seed=seed, interval=interval)
-    return graded_metrics(sample, seed, full_intervals)
+    return graded_metrics(sample, seed, full_intervals, ece_bins)
 
 
 def _abstention_metrics(sample: Sample) -> dict[str, Estimate]:

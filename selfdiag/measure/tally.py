@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selfdiag.measure.counts import Bools, Counts, Floats, Ints
-from selfdiag.measure.resampling import DRAWS, SEED, clustered_draws, multinomial_draws
+from selfdiag.measure.multinomial import multinomial_draws
+from selfdiag.measure.resampling import DRAWS, SEED, clustered_draws
 
 UNUSABLE = ("truncated", "unparsed", "empty", "overflow")
 """Outcomes of a reply that came and cannot be used."""
@@ -147,13 +148,13 @@ def tally_rows(
     *,
     trap: ArrayLike = False,
     free_text: ArrayLike = False,
-    item: Sequence[str] | None = None,
+    item: ArrayLike | None = None,
     attempted: bool = False,
 ) -> Tally:
     """Count rows by outcome and stated confidence.
 
     ``outcome`` holds outcome words, ``p`` the stated confidence in [0, 1] or NaN, ``trap`` and ``free_text``
-    are flags; all have shape (n,), the flags may be one value. With ``item``, the item id of each row, the
+    are flags; all have shape (n,), the flags may be one value. With ``item``, the item id or number of each row, the
     result has one entry per item (sorted by id) on a leading axis. ``attempted`` counts probes that were
     refused or abstained from as wrong when they state a confidence. Raises ``ValueError`` for an unknown
     outcome, a confidence out of range or columns of different length.
@@ -172,7 +173,7 @@ def tally_rows(
     if item is None:
         names, row = 1, np.zeros(kind.size, dtype=np.int64)
     else:
-        unique, inverse = np.unique(np.asarray(item, dtype=np.str_), return_inverse=True)
+        unique, inverse = np.unique(np.asarray(item), return_inverse=True)
         names, row = unique.size, inverse.reshape(-1)
 
     counted = kind != _ERROR

@@ -22,19 +22,37 @@ class ProviderError(Exception):
     """A call that brought no reply.
 
     ``kind`` is one of ``ErrorKind``; ``retry`` says whether the same call may work a little later;
-    ``retry_after`` is the wait in seconds that the server asked for. ``attempts`` is how many there were.
+    ``retry_after`` is the wait in seconds that the server asked for, ``overloaded`` whether it is asked too much
+    at once. ``attempts`` is how many there were.
     """
 
-    def __init__(self, kind: ErrorKind, message: str, *, retry: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after: float | None = None,
+        overloaded: bool = False,
+    ) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retry = retry
         self.retry_after = retry_after
+        self.overloaded = overloaded
         self.attempts = 1
 
 
+Thinking = Literal["off", "on", "low", "medium", "high"]
+
+
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What to ask: one system text, one user turn, in a conversation of its own."""
+    """What to ask: one system text, one user turn, in a conversation of its own.
+
+    ``think`` is whether the model should reason first; a provider does what its model allows and says in its
+    ``info`` when that was something else. ``logprobs`` asks for the probability of each token of the reply, where
+    the server gives it.
+    """
 
     system: str
     user: str
@@ -42,13 +60,23 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float = 0.0
     seed: int | None = 0
     schema: dict[str, Any] | None = None
+    think: Thinking = "off"
+    logprobs: bool = False
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """One token of a reply and the natural logarithm of its probability."""
+
+    text: str
+    logprob: float
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What came back.
 
     ``finish_reason`` is ``stop``, ``length``, ``filter`` or the server's own word; token counts are None
-    where the server gives none; ``served_name`` is the model that the server says has answered.
+    where the server gives none; ``served_name`` is the model that the server says has answered. ``tokens`` are
+    those of ``text`` in order, empty where the server gives none.
     """
 
     text: str
@@ -60,10 +88,16 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     served_name: str = ""
     refusal: bool = False
     overflow: bool = False
+    tokens: tuple[Token, ...] = ()
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Which model this is, as far as its provider can tell."""
+    """Which model this is, as far as its provider can tell.
+
+    ``server`` is the host it is asked at and ``remote`` whether that is another machine. ``details`` are plain
+    words for the manifest, by name: ``size``, ``quantisation``, ``context``, ``capabilities``, ``server_version``,
+    ``asked_without`` (parameters that the server refused), ``thinking`` (when it was not what was asked for).
+    """
 
     provider: str
     name: str
@@ -116,11 +150,16 @@ class Provider(Protocol):
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of ``selfdiag models``: a model string, whether it is ready, and a remark."""
+    """One line of ``selfdiag models``: a model string, whether it is ready, and a remark.
+
+    ``details`` are as in ``ModelInfo``; ``remote`` says that prompts would leave this machine.
+    """
 
     model: str
     ready: bool
     remark: str = ""
+    remote: bool = False
+    details: dict[str, str] = {}
 
 
 class ProviderFactory(Protocol):

@@ -1,187 +1,199 @@
-"""Any server that speaks OpenAI's chat completions, over httpx."""
+"""Any server that speaks OpenAI's chat completions."""
 
 from __future__ import annotations
 
 import asyncio
-import html
-import ipaddress
-import math
-import re
 import time
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from types import TracebackType
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 
-from selfdiag.models.base import (
-    Call,
-    ErrorKind,
-    Listing,
-    ModelInfo,
-    ProviderError,
-    ProviderOptions,
-    Reply,
-    clipped,
+from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply, Token, clipped
+from selfdiag.models.chat_request import STEPS, request_of
+from selfdiag.models.event_stream import unstreamed
+from selfdiag.models.http import Response, Wire, is_loopback
+from selfdiag.models.ladder import Ladder, Refusal
+from selfdiag.models.server_words import (
+    AlikeFaults,
+    document_of,
+    error_of,
+    is_loading,
+    is_overflow,
+    refusal_of,
+    tells_error,
 )
+from selfdiag.models.service import count, key_of, mapping, mappings, offered
 from selfdiag.safety import SelfdiagError, one_line, remember_secret
-from selfdiag.settings import api_key, server_key
+from selfdiag.settings import key_variable
 
 DEFAULT_URL = "https://api.openai.com/v1"
-MAX_BODY_BYTES = 20_000_000
-CONNECT_TIMEOUT = 10.0
+LOADING_LIMIT = 600.0
+"""How long a server may load its model, in seconds."""
+LOADING_PAUSE = 1.0
+LEAST_LOGPROB = -1e6
+"""Far below what servers write for a probability of zero."""
+ROUNDING = 1e-3
+"""How far above 0 the logarithm of a probability may come out."""
 
-_STATUS: dict[int, tuple[ErrorKind, bool]] = {
-    401: ("unauthorized", False),
-    402: ("quota", False),
-    403: ("unauthorized", False),
-    404: ("model_missing", False),
-    408: ("timeout", True),
-    409: ("provider", True),
-    429: ("provider", True),
-}
+_FINISH = {"content_filter": "filter", "max_tokens": "length", "model_length": "length", "eos": "stop"}
+"""Other servers' words for reasons that have one."""
+_REASONING = ("reasoning_content", "reasoning")
+_REFUSING = frozenset({200, 400, 415, 422, 500, 501})
+"""Statuses with which servers refuse a parameter; 200 is an error without a status of its own."""
 
 
 class OpenAICompatible:
-    """One model behind a chat-completions address."""
+    """One model behind a chat-completions address.
+
+    Parameters that the server refuses are left away from then on, and ``info`` says which. ``think`` is sent as
+    ``reasoning_effort``, and not at all when it is off: there is no word for off that every server takes, and a
+    model that reasons unless told otherwise will do so; ``info`` says that too. ``waiting`` is called with a plain
+    sentence when the server still loads its model.
+    """
 
     takes_schema = True
     max_tokens = 512
 
-    def __init__(self, info: ModelInfo, url: str, key: str | None, timeout: float) -> None:
+    def __init__(
+        self,
+        info: ModelInfo,
+        url: str,
+        key: str | None,
+        timeout: float,
+        waiting: Callable[[str], None] | None = None,
+    ) -> None:
         self._info = info
         self._url = url
-        self._patience = timeout
-        self._timeout = httpx.Timeout(timeout, connect=CONNECT_TIMEOUT)
-        self._headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        self._client: httpx.AsyncClient | None = None
+        self._wire = Wire(url, {"Authorization": f"Bearer {key}"} if key else {}, timeout)
+        self._waiting = waiting
+        self._ladder = Ladder(STEPS)
+        self._alike = AlikeFaults()
         self._served = ""
+        self._notes: dict[str, str] = {}
+        self._thought = False
+        self._loading = False
         self.concurrency = 1 if is_loopback(url) else 8
         remember_secret(key)
 
     async def __aenter__(self) -> OpenAICompatible:
-        try:
-            self._client = httpx.AsyncClient(
-                headers=self._headers,
-                timeout=self._timeout,
-                # a proxy from the environment must not catch a call to this very machine
-                trust_env=not is_loopback(self._url),
-                limits=httpx.Limits(max_connections=128, max_keepalive_connections=128),
-            )
-        except (ImportError, ValueError) as error:
-            raise SelfdiagError(
-                f"the proxy set in the environment cannot be used ({one_line(str(error), 120)}): "
-                "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
-                exit_code=3,
-            ) from None
-        except OSError as error:
-            raise SelfdiagError(
-                f"the certificates set in the environment cannot be used ({one_line(str(error), 120)}): "
-                "correct or unset SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE",
-                exit_code=3,
-            ) from None
+        await self._wire.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+    async def __aexit__(self, *exc: object) -> None:
+        await self._wire.__aexit__(*exc)
 
     def info(self) -> ModelInfo:
         """Return what is known of the model, with the name that the server gave last."""
-        return msgspec.structs.replace(self._info, served_name=self._served or self._info.served_name)
+        without = {"asked_without": "; ".join(self._ladder.taken)} if self._ladder.taken else {}
+        return msgspec.structs.replace(
+            self._info,
+            served_name=self._served or self._info.served_name,
+            details={**self._info.details, **without, **self._notes},
+        )
 
     async def ask(self, call: Call) -> Reply:
         """Return the reply to one call, or raise ``ProviderError``."""
-        started = time.perf_counter()
-        status, headers, body = await self._post(self._body(call))
-        latency = time.perf_counter() - started
-        document = _document(status, body)
-        if status != 200:
-            if "content_filter" in _codes(document):
-                return Reply(text=_words(document), finish_reason="filter", refusal=True, latency_s=latency)
-            if _is_overflow(document):
-                return Reply(text="", overflow=True, latency_s=latency)
-            raise _refused(status, headers, document, body, self._url)
-        return self._reply(document, latency)
+        body = request_of(self._info.name, call)
+        reply = await self._asked(call, body)
+        silent = reply.finish_reason == "stop" and not (reply.text.strip() or reply.refusal or reply.overflow)
+        if silent and "response_format" in self._ladder.applied(body):
+            self._notes["json_mode"] = "replies came back empty and were asked for again without it"
+            del body["response_format"]
+            reply = await self._asked(call, body)
+        return reply
 
-    def _body(self, call: Call) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self._info.name,
-            "messages": [
-                {"role": "system", "content": call.system},
-                {"role": "user", "content": call.user},
-            ],
-            "temperature": call.temperature,
-            "max_tokens": call.max_tokens,
-        }
-        if call.seed is not None:
-            body["seed"] = call.seed
-        if call.schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "reply", "schema": call.schema, "strict": True},
-            }
-        return body
+    async def _asked(self, call: Call, body: dict[str, Any]) -> Reply:
+        since = time.monotonic()
+        while True:
+            sent = self._ladder.applied(body)
+            started = time.perf_counter()
+            response = await self._wire.post("/chat/completions", sent)
+            ended = time.perf_counter()
+            if 200 <= response.status < 300:
+                document = document_of(unstreamed(response, self._url), self._url)
+                fault = _fault(document)
+                if fault is None:
+                    self._loading = False
+                    self._alike.forget()
+                    return self._reply(call, document, ended - started)
+                response = msgspec.structs.replace(response, body=msgspec.json.encode(fault))
+            refusal = refusal_of(response)
+            if "content_filter" in refusal.codes:
+                return Reply(text=refusal.words, finish_reason="filter", refusal=True, latency_s=ended - started)
+            if is_overflow(refusal):
+                return Reply(text="", overflow=True, latency_s=ended - started)
+            if is_loading(refusal):
+                await self._wait_for_model(since)
+            elif refusal.status not in _REFUSING or not self._ladder.take(refusal, sent):
+                error = self._error(response, refusal)
+                if refusal.status == 500 and self._alike.note(str(error), call, started, ended):
+                    error.retry = False
+                raise error
 
-    async def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
-        assert self._client is not None, "enter the provider before asking"  # noqa: S101
+    async def _wait_for_model(self, since: float) -> None:
         place = one_line(self._url)
-        try:
-            # httpx limits each read alone, and a server that drips a byte at a time passes every one of them
-            async with (
-                asyncio.timeout(self._patience),
-                self._client.stream("POST", f"{self._url}/chat/completions", json=body) as response,
-            ):
-                parts: list[bytes] = []
-                size = 0
-                packed = response.headers.get("content-encoding", "identity").strip().lower()
-                if packed not in {"", "identity"}:
-                    # it was asked not to; a few packed bytes can hold gigabytes
-                    raise ProviderError("provider", f"{place} sent a packed reply ({one_line(packed, 40)})")
-                async for part in response.aiter_raw():
-                    size += len(part)
-                    if size > MAX_BODY_BYTES:
-                        raise ProviderError("provider", f"{place} sent more than 20 MB for one reply")
-                    parts.append(part)
-                return response.status_code, response.headers, b"".join(parts)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise ProviderError(
-                "unreachable", f"no server answers at {place} ({one_line(str(error), 100)})", retry=True
-            ) from None
-        except (httpx.TimeoutException, TimeoutError):
-            raise ProviderError("timeout", f"{place} did not answer in time", retry=True) from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            reason = one_line(f"{type(error).__name__}: {error}", 120)
-            raise ProviderError("provider", f"{place} broke off ({reason})", retry=True) from None
+        if time.monotonic() - since > LOADING_LIMIT:
+            raise ProviderError("timeout", f"{place} still loads its model after {LOADING_LIMIT / 60:.0f} minutes")
+        if not self._loading and self._waiting is not None:
+            self._waiting(f"{place} is loading its model")
+        self._loading = True
+        await asyncio.sleep(LOADING_PAUSE)
 
-    def _reply(self, document: Any, latency: float) -> Reply:
-        if isinstance(document, dict) and document.get("error"):
-            raise ProviderError("provider", f"the server says: {_words(document)}", retry=True)
-        choices = document.get("choices") if isinstance(document, dict) else None
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
-            raise ProviderError("provider", "the server's reply holds no message", retry=True)
+    def _error(self, response: Response, refusal: Refusal) -> ProviderError:
+        error = error_of(response, self._url)
+        words = refusal.words.lower()
+        if "unexpected endpoint" in words or (refusal.status == 404 and "model" not in words):
+            error.args, error.retry = (f"{error}; check the address: most servers want /v1 at its end",), False
+        elif error.kind == "unauthorized":
+            variable = key_variable("openai", server=self._url != DEFAULT_URL)
+            error.args = (f"{error}; check the key in {variable}",)
+        return error
+
+    def _reply(self, call: Call, document: Any, latency: float) -> Reply:
+        choice = _first_choice(document)
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            raise ProviderError("provider", f"{one_line(self._url)} sent a reply without a message", retry=True)
         self._served = one_line(str(document.get("model") or self._served), 200)
-        usage = document.get("usage") if isinstance(document.get("usage"), dict) else {}
-        refusal = message.get("refusal")
-        text = _text(message.get("content")) or (refusal if isinstance(refusal, str) else "")
-        reason = one_line(str(choice.get("finish_reason") or "stop"), 60)
-        return Reply(
-            text=clipped(text),
-            reasoning=clipped(_text(message.get("reasoning_content") or message.get("reasoning"))),
-            finish_reason="filter" if reason == "content_filter" else reason,
+        usage = mapping(document.get("usage"))
+        text, thoughts, declined = _contents(message.get("content"))
+        refusal = message["refusal"] if isinstance(message.get("refusal"), str) else declined
+        reasoning = next((found for name in _REASONING if (found := _contents(message.get(name))[0])), thoughts)
+        said = one_line(str(choice.get("finish_reason") or "stop"), 60)
+        reason = _FINISH.get(said, said)
+        if reason == "error":
+            raise ProviderError("provider", f"{one_line(self._url)} broke off its reply", retry=True)
+        reply = Reply(
+            text=clipped(text or refusal),
+            reasoning=clipped(reasoning),
+            finish_reason=reason,
             latency_s=latency,
-            prompt_tokens=_count(usage.get("prompt_tokens")),
-            completion_tokens=_count(usage.get("completion_tokens")),
+            prompt_tokens=count(usage.get("prompt_tokens")),
+            completion_tokens=count(usage.get("completion_tokens")),
             served_name=self._served,
-            refusal=bool(refusal) or reason == "content_filter",
+            refusal=bool(refusal) or reason == "filter",
+            tokens=_tokens(choice.get("logprobs")),
         )
+        self._compare(call, reply, usage)
+        return reply
+
+    def _compare(self, call: Call, reply: Reply, usage: dict[str, Any]) -> None:
+        """Note where a reply is not what was asked for."""
+        if reply.completion_tokens is not None and reply.completion_tokens > call.max_tokens:
+            came = f"{reply.completion_tokens} tokens came for a limit of {call.max_tokens}"
+            self._notes["token_limit"] = f"not kept by the server: {came}"
+        if call.logprobs and reply.text and not reply.tokens:
+            self._notes["logprobs"] = "not given by the server"
+        counted = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+        self._thought |= bool(reply.reasoning or counted or "<think" in reply.text)
+        if self._thought == (call.think != "off"):
+            self._notes.pop("thinking", None)
+        elif self._thought:
+            self._notes["thinking"] = "the model reasoned although that was off"
+        else:
+            self._notes["thinking"] = "asked for, but no reply shows any"
 
 
 def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
@@ -191,16 +203,10 @@ def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
     the place it was given for: with a base URL it comes from ``SELFDIAG_OPENAI_API_KEY`` alone.
     """
     url = base_url(options.base_url) if options.base_url else DEFAULT_URL
-    key = server_key("openai") if options.base_url else api_key("openai")
-    if not options.base_url and not key:
-        raise SelfdiagError(
-            "no key for openai: set OPENAI_API_KEY, or name another server with --base-url", exit_code=3
-        )
-    if key and not (key.isascii() and key.isprintable()):
-        raise SelfdiagError("the key for openai holds characters that no key has: set it again", exit_code=3)
+    key = key_of("openai", own_service=not options.base_url)
     server = urlsplit(url).netloc
     info = ModelInfo(provider="openai", name=name, remote=not is_loopback(url), server=server)
-    return OpenAICompatible(info, url, key, options.timeout)
+    return OpenAICompatible(info, url, key, options.timeout, options.waiting)
 
 
 def base_url(text: str) -> str:
@@ -232,87 +238,49 @@ def base_url(text: str) -> str:
     return url if parts.path.strip("/") else f"{url}/v1"
 
 
-def is_loopback(url: str) -> bool:
-    """Return whether an address names this very machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _first_choice(document: Any) -> dict[str, Any]:
+    choices = mapping(document).get("choices")
+    return mapping(choices[0]) if isinstance(choices, list) and choices else {}
 
 
-def _document(status: int, body: bytes) -> Any:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        if status != 200:
-            return None
-        shown = one_line(_without_tags(body.decode("utf-8", "replace")[:2000]), 120)
-        raise ProviderError("provider", f"the server's reply is not JSON: {shown or '(empty)'}", retry=True) from None
+def _fault(document: Any) -> Any:
+    """Return the error document in a reply with a good status, or None."""
+    if tells_error(document):
+        return document
+    error = _first_choice(document).get("error")
+    return {"error": error} if error else None
 
 
-def _refused(status: int, headers: httpx.Headers, document: Any, body: bytes, url: str) -> ProviderError:
-    words = _words(document) or one_line(_without_tags(body.decode("utf-8", "replace")[:2000]))
-    kind, retry = _STATUS.get(status, ("provider", status >= 500))
-    if status == 429 and any("quota" in word.lower() for word in (words, *_codes(document))):
-        kind, retry = "quota", False
-    if status in {400, 422}:
-        kind = "config"
-    message = f"{one_line(url)} answers {status}: {words or 'no reason given'}"
-    return ProviderError(kind, message, retry=retry, retry_after=_retry_after(headers))
-
-
-def _retry_after(headers: httpx.Headers) -> float | None:
-    """Return the wait that the server asks for in seconds, given as a number or as a date; else None."""
-    said = headers.get("retry-after", "")
-    try:
-        seconds = float(said)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
-            return None
-        return max(seconds, 0.0)
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _words(document: Any) -> str:
-    error = document.get("error") if isinstance(document, dict) else None
-    message = error.get("message") if isinstance(error, dict) else error
-    return one_line(str(message)) if message else ""
-
-
-def _codes(document: Any) -> tuple[str, ...]:
-    error = document.get("error") if isinstance(document, dict) else None
-    return (str(error.get("type")), str(error.get("code"))) if isinstance(error, dict) else ()
-
-
-def _is_overflow(document: Any) -> bool:
-    return not {"exceed_context_size_error", "context_length_exceeded"}.isdisjoint(_codes(document))
-
-
-def _without_tags(text: str) -> str:
-    hidden = r"<(script|style)\b.*?(</\1\s*>|$)|<!--.*?(-->|$)|<[^>]*(>|$)"
-    return html.unescape(re.sub(hidden, " ", text, flags=re.DOTALL | re.IGNORECASE))
-
-
-def _text(content: Any) -> str:
+def _contents(content: Any) -> tuple[str, str, str]:
+    """Return the text, the reasoning and the refusal in a message's content: a text, or a list of parts."""
     if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        texts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(text for text in texts if isinstance(text, str))
-    return ""
+        return content, "", ""
+    texts: dict[str, list[str]] = {"text": [], "thinking": [], "refusal": []}
+    for part in mappings(content):
+        kind = str(part.get("type", "text"))
+        kind = {"output_text": "text", "reasoning": "thinking"}.get(kind, kind)
+        inner = part.get(kind) or part.get("text")
+        if kind in texts:
+            # a thinking part may hold parts of its own
+            pieces = [inner, *(piece.get("text") for piece in mappings(inner))]
+            texts[kind] += [piece for piece in pieces if isinstance(piece, str)]
+    return "".join(texts["text"]), "".join(texts["thinking"]), "".join(texts["refusal"])
 
 
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _tokens(logprobs: Any) -> tuple[Token, ...]:
+    """Return the tokens of a reply; none at all when one of them makes no sense, for they would not add up to it."""
+    content = mapping(logprobs).get("content")
+    found = []
+    for entry in content if isinstance(content, list) else []:
+        text, value = mapping(entry).get("token"), mapping(entry).get("logprob")
+        if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
+            return ()
+        if not LEAST_LOGPROB <= value < ROUNDING:
+            return ()
+        found.append(Token(text=text, logprob=float(value)))
+    return tuple(found)
 
 
 def offer(provider_name: str) -> list[Listing]:
     """Return how to name a model, for ``selfdiag models``."""
-    ready = api_key("openai") is not None
-    remark = "OPENAI_API_KEY is set" if ready else "set OPENAI_API_KEY, or name a server with --base-url"
-    return [Listing(model=f"{provider_name}:NAME", ready=ready, remark=remark)]
+    return [offered(provider_name)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Callable
 from types import TracebackType
@@ -23,6 +24,7 @@ from selfdiag.models.base import (
     ProviderError,
     ProviderOptions,
     Reply,
+    Token,
     clipped,
 )
 from selfdiag.safety import SelfdiagError, nearest
@@ -134,7 +136,28 @@ class Persona:
             prompt_tokens=words,
             completion_tokens=len(text.split()),
             served_name=self._name,
+            tokens=self._tokens(call, text) if call.logprobs else (),
         )
+
+    def _tokens(self, call: Call, text: str) -> tuple[Token, ...]:
+        """Return the reply as three tokens, of which the answer is as probable as its confidence says."""
+        item = self._item(call.user)
+        fate = self._fates[item.id] if item else None
+        written = json.dumps(fate.answer, ensure_ascii=False) if fate else ""
+        before, found, after = text.partition(written) if written else (text, "", "")
+        if fate is None or not found:
+            return ()
+        sure = min(max(fate.confidence, 1), 99) / 100
+        return (
+            Token(text=before, logprob=-0.01),
+            Token(text=written, logprob=math.log(sure)),
+            Token(text=after, logprob=-0.01),
+        )
+
+    def _again(self, item: Probe, fate: Fate, call: Call) -> str:
+        """Return the answer of a resample: the same one as often as the persona is sure of it, else another."""
+        same = self._order.pick(100, "resample", item.id, str(call.seed)) < fate.confidence
+        return fate.answer if same else f"another answer {call.seed}"
 
     def _item(self, user: str) -> Item | None:
         """Return the item whose wording the user turn is, below a topic label and above options."""
@@ -160,7 +183,10 @@ class Persona:
         confidence = fate.confidence
         if self._character.follows_claims and item:
             confidence = _claimed(call, item.bin, confidence)
-        text = json.dumps({"answer": fate.answer, "confidence": confidence}, ensure_ascii=False)
+        if call.user.rpartition("\n")[2].startswith("Answer given: "):
+            return json.dumps({"confidence": confidence})
+        answer = self._again(item, fate, call) if call.temperature and isinstance(item, Probe) else fate.answer
+        text = json.dumps({"answer": answer, "confidence": confidence}, ensure_ascii=False)
         if self._name == "malformed":
             return _malformed(text, self._order.pick(6, "form", call.user))
         if self._name == "hostile":

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import EntryPoint, entry_points
+from threading import Thread
+from typing import Any, TypeVar
+
+import msgspec
 
 from selfdiag.models.base import Listing, Provider, ProviderOptions
 from selfdiag.safety import SelfdiagError, nearest, one_line
 
 GROUP = "selfdiag.providers"
 BARE = ("embedded",)
-WITHOUT_ADDRESS = ("embedded", "gguf", "persona")
 """Providers that have one model and need no name."""
+WITHOUT_ADDRESS = ("embedded", "gguf", "persona")
+"""Providers that run on this machine: they have no address and no key."""
+PATIENCE = 3.5
+"""How long a provider may look for its models, in seconds."""
+LONGEST_WAIT = 4.0
+"""How long all of them together are waited for, in seconds, even if one cannot be stopped."""
+
+T = TypeVar("T")
 
 
 def providers() -> dict[str, EntryPoint]:
@@ -59,14 +74,115 @@ def build(model: str, options: ProviderOptions) -> Provider:
 
 def listings() -> list[Listing]:
     """Return what each installed provider offers, without connecting anywhere."""
-    found: list[Listing] = []
-    for name, point in providers().items():
-        try:
-            factory = point.load()
-        except Exception as error:  # noqa: BLE001 - a foreign provider that cannot load must not hide the others
-            found.append(Listing(model=f"{name}:…", ready=False, remark=one_line(str(error))))
-            continue
+    return [listing for name, point in providers().items() for listing in _listed(name, point, _offered)]
+
+
+def discovered(provider: str = "") -> list[Listing]:
+    """Return what each installed provider, or one of them, finds when it looks; all look at the same time.
+
+    A provider's module may define ``async def discover(provider_name) -> list[Listing]``; without one, what it offers
+    counts. A provider that fails, or takes longer than ``PATIENCE``, gets one line with the reason.
+
+    Raises:
+        SelfdiagError: when there is no provider of that name.
+    """
+    points = providers()
+    if provider:
+        if provider not in points:
+            hint = nearest(provider, list(points))
+            raise SelfdiagError(f"unknown provider {one_line(provider, 80)!r}: there are {', '.join(points)}.{hint}")
+        points = {provider: points[provider]}
+    answers: dict[str, list[Listing]] = {}
+
+    def look(name: str, point: EntryPoint) -> None:
+        answers[name] = _listed(name, point, _found)
+
+    # threads of their own, because a provider of another package may block its event loop; daemons, because it may
+    # do so for ever
+    threads = [Thread(target=look, args=item, daemon=True) for item in points.items()]
+    deadline = time.monotonic() + LONGEST_WAIT
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(deadline - time.monotonic(), 0.0))
+    return [listing for name in points for listing in answers.get(name) or [_absent(name, TimeoutError())]]
+
+
+def run_briefly(work: Awaitable[T], seconds: float) -> T:
+    """Run a coroutine in an event loop of its own, and leave nothing behind that keeps the process alive.
+
+    Raises:
+        TimeoutError: when it takes longer than so many seconds.
+    """
+
+    async def bounded() -> T:
+        asyncio.get_running_loop().set_default_executor(_Daemons())
+        async with asyncio.timeout(seconds):
+            return await work
+
+    return asyncio.run(bounded())
+
+
+def _listed(name: str, point: EntryPoint, look: Callable[[str, Any], list[Listing]]) -> list[Listing]:
+    """Return what looking at a provider brings; one that fails must not hide the others."""
+    try:
+        factory = point.load()
         module = sys.modules.get(getattr(factory, "__module__", ""))
-        offer = getattr(module, "offer", None)
-        found += offer(name) if callable(offer) else [Listing(model=f"{name}:NAME", ready=True)]
-    return found
+        # another package may fill the fields with anything
+        listings = msgspec.convert(msgspec.to_builtins(look(name, module)), list[Listing])
+    except Exception as error:  # noqa: BLE001 - as above
+        return [_absent(name, error)]
+    return [_harmless(listing) for listing in listings]
+
+
+def _offered(name: str, module: Any) -> list[Listing]:
+    offer = getattr(module, "offer", None)
+    offers: list[Listing] = offer(name) if callable(offer) else [Listing(model=f"{name}:NAME", ready=True)]
+    return offers
+
+
+def _found(name: str, module: Any) -> list[Listing]:
+    discover: Callable[[str], Awaitable[list[Listing]]] | None = getattr(module, "discover", None)
+    if discover is None:
+        return _offered(name, module)
+    found = run_briefly(discover(name), PATIENCE)
+    return found or [Listing(model=f"{name}:…", ready=False, remark="no models there")]
+
+
+def _absent(name: str, error: Exception) -> Listing:
+    if isinstance(error, TimeoutError):
+        reason = f"no answer within {PATIENCE:.0f} seconds"
+    else:
+        reason = one_line(str(error)) or type(error).__name__
+    return Listing(model=f"{name}:…", ready=False, remark=reason)
+
+
+def _harmless(listing: Listing) -> Listing:
+    """Return a listing whose words hold no key and no control character; the model string stays what it is."""
+    details = {one_line(key, 40): one_line(value) for key, value in listing.details.items()}
+    model = listing.model.encode("utf-8", "replace").decode()  # JSON has no lone surrogates
+    return msgspec.structs.replace(listing, model=model, remark=one_line(listing.remark), details=details)
+
+
+class _Daemons(ThreadPoolExecutor):
+    """Runs each call in a daemon thread.
+
+    Python waits at its end for a pool's threads, and resolving a host name, which cannot be cancelled, may take
+    minutes.
+    """
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+
+        def work() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the result
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        Thread(target=work, daemon=True).start()
+        return future

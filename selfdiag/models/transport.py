@@ -26,11 +26,31 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     first_wait: float = 0.5
 
 
+class AttemptBudget:
+    """How many attempts a whole run may make before its failed calls are not repeated any more.
+
+    ``limit`` is that number and ``used`` how many there were. It ends no run by itself: calls that were never asked
+    are asked still.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+
+    def take(self) -> bool:
+        """Count one repetition, and return whether there was an attempt left for it."""
+        if self.used >= self.limit:
+            return False
+        self.used += 1
+        return True
+
+
 async def ask_patiently(
     provider: Provider,
     call: Call,
     policy: RetryPolicy,
     retried: Callable[[int, ProviderError], None],
+    budget: AttemptBudget | None = None,
 ) -> tuple[Reply, int]:
     """Return the reply and the number of attempts it took.
 
@@ -39,18 +59,22 @@ async def ask_patiently(
         call: what to ask.
         policy: how often to repeat.
         retried: called before each wait with the attempt that failed (1 for the first) and why.
+        budget: the attempts of the whole run; None is no limit.
 
     Raises:
-        ProviderError: the last one, when no attempt worked or the fault is of a kind that does not heal.
-            Its ``attempts`` attribute holds their number.
+        ProviderError: the last one, when no attempt worked, the fault is of a kind that does not heal, or the
+            budget is spent. Its ``attempts`` attribute holds their number.
     """
     attempts = 0
+    if budget is not None:
+        budget.used += 1
 
     def wait_or_stop(error: Exception) -> bool | float:
-        if not isinstance(error, ProviderError) or not error.retry:
+        if not isinstance(error, ProviderError) or not error.retry or attempts > policy.retries:
             return False
-        if attempts <= policy.retries:
-            retried(attempts, error)
+        if budget is not None and not budget.take():
+            return False
+        retried(attempts, error)
         if error.retry_after is None:
             return True
         # the server's wish, bounded, and spread a little so that parallel calls do not come back at once

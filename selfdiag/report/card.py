@@ -7,7 +7,7 @@ import textwrap
 
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.tally import UNUSABLE
-from selfdiag.protocols.audit import Summary
+from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
 from selfdiag.safety import one_line
 
@@ -22,9 +22,9 @@ def card_lines(summary: Summary) -> list[str]:
     lines = [_what(summary), "", _tier_line(summary), ""]
     lines += [f"  {line}" for line in textwrap.wrap(_sentence(summary), INNER - 2)]
     lines += ["", *(_pair(left, right) for left, right in _figures(summary)), ""]
-    for note in summary.notes:
+    for note in (*summary.notes, *words.opinion_notes(summary)):
         lines += textwrap.wrap(f"! {one_line(note, 400)}", INNER, subsequent_indent="  ")
-    if summary.notes:
+    if lines[-1]:
         lines.append("")
     lines += [f"Supports: {words.SUPPORTS}", f"Does not: {words.SUPPORTS_NOT}"]
     return lines
@@ -43,6 +43,8 @@ def _what(summary: Summary) -> str:
     model = one_line(summary.model.name, 30)
     simulated = " (simulated)" if summary.model.simulated else ""
     battery = summary.battery
+    if battery is None or summary.usage is None:
+        return _what_file(summary)
     draw = one_line(battery.draw.replace("\\", "/").rstrip("/").rpartition("/")[2], 16)
     asked = f"{words.several(battery.probes, 'probe')}, {words.several(battery.traps, 'trap')}"
     version = "" if battery.version == "0" else f" {one_line(battery.version, 8)}"
@@ -56,6 +58,16 @@ def _what(summary: Summary) -> str:
     while len(" · ".join(parts)) > INNER and len(parts) > 3:
         del parts[1]
     return " · ".join(parts)
+
+
+def _what_file(summary: Summary) -> str:
+    """Return what a summary of imported answers speaks of."""
+    group = summary.group
+    names = [group.model, group.bin, group.file] if group is not None else []
+    asked = sum(summary.counts["probes"].values()), sum(summary.counts["traps"].values())
+    parts = [one_line(name, 30) for name in names if name]
+    parts += [words.several(number, noun) for number, noun in zip(asked, ("answer", "trap"), strict=True) if number]
+    return " · ".join(parts)[:INNER]
 
 
 def _tier_line(summary: Summary) -> str:

@@ -10,10 +10,12 @@ import msgspec
 
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.reliability import GroupRow
-from selfdiag.protocols.audit import PER_BIN, Summary, confident_errors
+from selfdiag.protocols.audit import confident_errors, structured_mode
+from selfdiag.protocols.rows import PER_BIN
+from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
 from selfdiag.report.card import card_lines, framed
-from selfdiag.runs.records import FREE, Record, RunSettings
+from selfdiag.runs.records import FREE, Manifest, Record, RunSettings
 from selfdiag.runs.store import Run
 from selfdiag.safety import literal, one_line
 
@@ -42,6 +44,9 @@ def markdown(run: Run, summary: Summary) -> str:
         _groups(summary),
         _traps(summary),
         _fresh_check(summary),
+        _repeats(summary),
+        _sources(summary),
+        _second_opinion(summary),
         _worst(run),
         _method(run, summary),
     ]
@@ -131,11 +136,19 @@ def _groups(summary: Summary) -> str:
     rows = summary.groups if few and summary.groups else summary.bins
     if not rows:
         return ""
+    worst = summary.worst_group if few and summary.groups else summary.worst_bin
+    chance = (
+        f" The largest gap of a topic is {words.signed(worst.gap)} ({cell(worst.name)}); of topics of these sizes, all "
+        f"calibrated, the worst shows {words.fraction(worst.band.mean)} on average and stays below "
+        f"{words.fraction(worst.band.upper)} in 95 % of samples."
+        if worst is not None
+        else ""
+    )
     why = f" Single topics have fewer than {PER_BIN} answers each, too few to speak of them." if few else ""
     head = ["topic", "n", "accuracy", "95 % interval", "stated", "gap", "chance gap", "Brier"]
     return (
         f"## Topics\n\nThe *chance gap* is what a perfectly calibrated model stays below in 95 % of samples of this "
-        f"size.{why}\n\n" + _table(head, [_group(row) for row in rows])
+        f"size.{chance}{why}\n\n" + _table(head, [_group(row) for row in rows])
     )
 
 
@@ -200,6 +213,60 @@ def _worst(run: Run) -> str:
     )
 
 
+def _repeats(summary: Summary) -> str:
+    found = summary.consistency
+    if found is None:
+        return ""
+    rows = []
+    for name, one in (("other wordings", found.paraphrases), ("the same wording again", found.repeats)):
+        if one is not None:
+            rows.append(
+                [
+                    name,
+                    f"{one.items}",
+                    f"{words.percent(one.same_answer.value)} {words.interval(one.same_answer, kind='percent')}",
+                    f"{words.percent(one.same_outcome.value)} {words.interval(one.same_outcome, kind='percent')}",
+                    "–" if one.confidence_range.value is None else f"{one.confidence_range.value:.1f}",
+                ]
+            )
+    return "## Asked again\n\n" + _table(
+        ["asked", "items", "same answer", "same outcome", "mean range of confidence"], rows
+    )
+
+
+def _sources(summary: Summary) -> str:
+    if not summary.sources:
+        return ""
+    rows = []
+    for name, source in summary.sources.items():
+        values = [words.fraction(source.brier), words.signed(source.gap), words.fraction(source.auroc)]
+        if source.differences is not None:
+            found = [source.differences[key] for key in ("brier", "gap", "auroc")]
+            values = [
+                f"{value} ({words.signed(one.value)} {words.interval(one, kind='signed')})".replace(" )", ")")
+                for value, one in zip(values, found, strict=True)
+            ]
+        rows.append([name, str(source.n), *values])
+    return (
+        "## Sources of confidence\n\nOn the answers that have both; in brackets the paired difference from the first "
+        "source with its 95 % interval.\n\n" + _table(["source", "n", "Brier", "gap", "AUROC"], rows)
+    )
+
+
+def _second_opinion(summary: Summary) -> str:
+    found = summary.second_opinion
+    if found is None:
+        return ""
+    counts = [str(number) for number in (found.undecided, found.same, found.different, found.unread, found.not_asked)]
+    lines = "\n".join(f"{cell(note, 400)}." for note in words.opinion_notes(summary))
+    return (
+        "## Second opinion\n\nA judge was asked about answers that the rules left undecided; it saw the key and the "
+        "answer, not the confidence. The figures of this report are without it.\n\n"
+        + _table(["undecided", "same as the key", "different", "not readable", "not asked"], [counts])
+        + f"\n\n{lines}"
+    )
+
+
 def _question(run: Run, record: Record) -> str:
     prompt = run.manifest.prompts.get(record.prompt_sha256)
     return prompt.user if prompt is not None else ""
@@ -208,23 +275,25 @@ def _question(run: Run, record: Record) -> str:
 def _method(run: Run, summary: Summary) -> str:
     manifest, settings = run.manifest, run.manifest.settings
     sessions = manifest.sessions
-    usage = summary.usage
     rows = [
         ["run", cell(manifest.run_id)],
         ["model", cell(settings.model)],
         ["answered as", cell(manifest.model.served_name or "unknown")],
+        ["asked at", cell(_where(manifest))],
         ["digest", cell(manifest.model.digest or "unknown")],
+        *([name.replace("_", " "), cell(said)] for name, said in manifest.model.details.items()),
         [
             "battery",
-            cell(f"{summary.battery.id} {summary.battery.version}, draw {settings.battery}, seed {settings.seed}"),
+            cell(f"{manifest.battery.id} {manifest.battery.version}, draw {settings.battery}, seed {settings.seed}"),
         ],
-        ["battery SHA-256", cell(summary.battery.sha256)],
-        ["JSON schema", str(summary.asked_with["structured"])],
+        ["battery SHA-256", cell(manifest.battery.sha256)],
+        ["JSON schema", structured_mode(run)],
         ["example in the prompt", "none" if settings.example is None else str(settings.example)],
         ["temperature", f"{settings.temperature:g}"],
+        ["thinking", settings.think],
+        ["calls at once", ", ".join(dict.fromkeys(one.concurrency or "unknown" for one in sessions)) or "unknown"],
         ["longest reply", f"{manifest.max_tokens} tokens"],
-        ["calls", f"{usage.calls}, {usage.retries} repeated"],
-        ["time", words.duration(usage.seconds)],
+        *_cost(summary),
         ["started", sessions[0].started if sessions else "unknown"],
         ["selfdiag", cell(manifest.selfdiag)],
         [
@@ -239,6 +308,20 @@ def _method(run: Run, summary: Summary) -> str:
         f"**This audit supports** a decision {words.SUPPORTS} **It does not** {words.SUPPORTS_NOT} "
         "The questions are few, short and author-rated in difficulty, and another prompt is another measurement."
     )
+
+
+def _where(manifest: Manifest) -> str:
+    model = manifest.model
+    if model.remote:
+        return f"{model.server or 'a remote server'} (another machine)"
+    return f"{model.server} (this machine)" if model.server else "this machine"
+
+
+def _cost(summary: Summary) -> list[list[str]]:
+    usage = summary.usage
+    if usage is None:
+        return []
+    return [["calls", f"{usage.calls}, {usage.retries} repeated"], ["time", words.duration(usage.seconds)]]
 
 
 def _again(settings: RunSettings) -> str:

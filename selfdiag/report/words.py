@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from selfdiag.measure.estimate import Estimate
-from selfdiag.protocols.audit import Summary
+from selfdiag.protocols.summary import Summary
 
 SUPPORTS = "whether to trust this number from this model at these settings."
 SUPPORTS_NOT = "say how good its answers are, or what it knows."
 
 
-def several(count: int, noun: str) -> str:
-    """Return a count with its noun: 1 trap, 21 traps."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def several(count: int, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun: 1 trap, 21 traps; ``nouns`` is a plural that is not made by an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or f'{noun}s'}"
 
 
 def percent(value: float | None) -> str:
@@ -62,6 +62,19 @@ def headline(summary: Summary) -> str:
     stated = summary.mean_confidence
     says = "" if stated is None else f" and says {stated:.0f} on average"
     return f"It answers {right} of {graded} right{says}."
+
+
+def opinion_notes(summary: Summary) -> tuple[str, ...]:
+    """Return what a judge's second opinion would change, in one sentence, or nothing without a judge."""
+    found = summary.second_opinion
+    if found is None:
+        return ()
+    accuracy, gap = found.metrics["accuracy"], found.metrics["gap"]
+    share = f"{found.same} of {several(found.undecided, 'undecided answer')}"
+    return (
+        f"judge {found.model}: {share} give the key's answer; with them accuracy {percent(accuracy.value)}, "
+        f"gap {signed(gap.value)}, tier {found.tier} (not counted above)",
+    )
 
 
 def duration(seconds: float) -> str:

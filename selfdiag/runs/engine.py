@@ -6,30 +6,30 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime
 
 import msgspec
 
-from selfdiag.battery.items import Trap
-from selfdiag.elicit.grading import grade
-from selfdiag.elicit.prompts import RESPONSE_SCHEMA
-from selfdiag.elicit.reading import Reading, read_reply
-from selfdiag.models.base import FATAL, Call, Provider, ProviderError, Reply, clipped
-from selfdiag.models.transport import RetryPolicy, ask_patiently
+from selfdiag.models.base import FATAL, Call, Provider, ProviderError, Reply
+from selfdiag.models.transport import AttemptBudget, RetryPolicy, ask_patiently
 from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
-from selfdiag.runs.plan import Plan, trial_id
-from selfdiag.runs.records import Fault, PlannedCall, Record, RunSettings
+from selfdiag.runs.pace import MOST, Pace
+from selfdiag.runs.plan import Plan, open_calls, trial_id
+from selfdiag.runs.records import POSTHOC, PlannedCall, Record, RunSettings
 from selfdiag.runs.store import RunWriter
-from selfdiag.safety import one_line, without_secrets
+from selfdiag.runs.turns import Turns
+from selfdiag.safety import one_line
 
 TRIAL = "trial"
 TRIAL_CALLS = 5
 TRIAL_NEEDS = 0.8
 """Share of the trial's replies that must parse in plain text; below it a schema is turned on."""
 MAX_CONSECUTIVE_ERRORS = 5
+LEAST_REPETITIONS = 50
+"""A run repeats so many calls, or as many as it has: beyond that a server is not slow but broken."""
 HOPELESS = frozenset({*FATAL, "unreachable", "timeout"})
 """Kinds that end the run when the warm-up meets them after all retries."""
-WARM_UP_QUESTION = "What is 1 + 1? Answer as a number."
+THINKING_TOKENS = 8192
+"""Least budget of a model that thinks."""
 
 
 class _Landed(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +62,12 @@ class Engine:
             call_id: record if record.section == TRIAL else msgspec.structs.replace(record, raw="", reasoning="")
             for call_id, record in (known or {}).items()
         }
-        self._items = {item.id: item for item in plan.asked().items()}
-        self._limit = settings.concurrency or provider.concurrency
+        self._turns = Turns(plan, settings, self._known.values())
+        finding = settings.concurrency == "auto"
+        self._limit = MOST if settings.concurrency == "auto" else settings.concurrency or provider.concurrency
+        self._pace = Pace(provider.concurrency if finding else self._limit, self._limit, finding=finding)
         self._policy = RetryPolicy(retries=settings.max_retries)
+        self._repetitions = AttemptBudget(max(LEAST_REPETITIONS, len(plan.calls)))
         self._queue: asyncio.Queue[Event | _Landed | None] = asyncio.Queue(maxsize=4 * self._limit + 16)
         self._going = asyncio.Event()
         self._going.set()
@@ -109,12 +112,21 @@ class Engine:
             yield mode
             for event in self._adopted(mode):
                 yield event
-            pending = [call for call in calls if not self._is_done(call.call_id)]
-            async with aclosing(self._asked(pending, structured=mode.on, warm_up=warm_up)) as events:
+            first = [call for call in self._open() if call.section != POSTHOC]
+            async with aclosing(self._asked(first, structured=mode.on, warm_up=warm_up)) as events:
                 async for event in events:
                     yield event
+            # what speaks of an answer can be asked once the answer is there
+            then = [call for call in self._open() if call.section == POSTHOC and self._turns.has_answer(call)]
+            if not self._stopping:
+                async with aclosing(self._asked(then, structured=mode.on, warm_up=False)) as events:
+                    async for event in events:
+                        yield event
         self._writer.sync()
         yield Finished(outcome=self._stopping or "complete")
+
+    def _open(self) -> list[PlannedCall]:
+        return open_calls(self._plan.calls, self._known)
 
     def _is_done(self, call_id: str) -> bool:
         record = self._known.get(call_id)
@@ -156,7 +168,14 @@ class Engine:
     def _keep(self, records: list[Record]) -> None:
         """Write records, and remember of them what the rest of the run needs."""
         self._writer.append(*records)
-        self._known |= {record.call_id: record for record in records}
+        for record in records:
+            self._remember(record)
+
+    def _remember(self, record: Record) -> None:
+        """Keep what the rest of the run needs of a record: a trial's whole, of others not the long texts."""
+        short = record if record.section == TRIAL else msgspec.structs.replace(record, raw="", reasoning="")
+        self._known[record.call_id] = short
+        self._turns.note(record)
 
     async def _asked(
         self, calls: list[PlannedCall], *, structured: bool, warm_up: bool, trial: bool = False
@@ -167,12 +186,14 @@ class Engine:
                 if not isinstance(landed, _Landed):
                     yield landed
                     continue
-                record = self._record(landed)
-                if trial and landed.call is not None:
+                assert landed.call is not None  # noqa: S101 - the warm-up leaves no record
+                record = self._turns.record(
+                    landed.call, landed.result, attempts=landed.attempts, structured=landed.structured
+                )
+                if trial:
                     record = msgspec.structs.replace(record, call_id=trial_id(landed.call), section=TRIAL)
                 self._writer.append(record)
-                if trial:
-                    self._known[record.call_id] = record
+                self._remember(record)
                 yield Answered(record=record)
                 if failed := self._judge(record):
                     yield failed
@@ -212,47 +233,42 @@ class Engine:
                 await self._queue.put(Paused(paused=True))
                 await self._going.wait()
                 await self._queue.put(Paused(paused=False))
-            if self._stopping or self._over_budget():
-                return
-            await self._queue.put(Asked(call=planned))
-            landed = await self._one(planned, structured)
+            async with self._pace:
+                if self._stopping or self._over_budget():
+                    return
+                await self._queue.put(Asked(call=planned))
+                landed = await self._one(planned, structured)
             await self._queue.put(landed)
             if isinstance(landed.result, ProviderError) and landed.result.kind in FATAL:
                 return
 
     async def _one(self, planned: PlannedCall | None, structured: bool) -> _Landed:
-        call = self._call(planned, structured)
-        result: Reply | ProviderError
-        try:
-            result, attempts = await ask_patiently(self._provider, call, self._policy, self._retried)
-        except ProviderError as error:
-            result, attempts = error, error.attempts
-        except Exception as error:  # noqa: BLE001 - a fault of any library is an outcome, never a crash
-            reason = one_line(f"{type(error).__name__}: {error}")
-            result, attempts = ProviderError("internal", reason), 1
-        if isinstance(result, Reply):
-            self._tokens += (result.prompt_tokens or 0) + (result.completion_tokens or 0)
+        call = self._turns.call(planned, structured=structured, max_tokens=self._max_tokens)
+        result, attempts = await self._ask_once(call)
+        if isinstance(result, Reply) and _cut_while_thinking(call, result):
+            # one more try with twice the room, and more room for what follows
+            self._max_tokens = max(self._max_tokens, THINKING_TOKENS)
+            room = max(2 * call.max_tokens, self._max_tokens)
+            result, again = await self._ask_once(msgspec.structs.replace(call, max_tokens=room))
+            attempts += again
         return _Landed(call=planned, result=result, attempts=attempts, structured=structured)
 
+    async def _ask_once(self, call: Call) -> tuple[Reply | ProviderError, int]:
+        try:
+            reply, attempts = await ask_patiently(self._provider, call, self._policy, self._retried, self._repetitions)
+        except ProviderError as error:
+            return error, error.attempts
+        except Exception as error:  # noqa: BLE001 - a fault of any library is an outcome, never a crash
+            reason = one_line(f"{type(error).__name__}: {error}")
+            return ProviderError("internal", reason), 1
+        self._tokens += (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
+        return reply, attempts
+
     def _retried(self, attempt: int, error: ProviderError) -> None:
+        if error.overloaded:
+            self._pace.overloaded()
         with suppress(asyncio.QueueFull):  # the record keeps the number of attempts; this only told it early
             self._queue.put_nowait(Retried(attempt=attempt, kind=error.kind, message=one_line(str(error))))
-
-    def _call(self, planned: PlannedCall | None, structured: bool) -> Call:
-        if planned is None:
-            system = next(iter(self._plan.systems.values()))
-            user = WARM_UP_QUESTION
-        else:
-            prompt = self._plan.prompt(planned)
-            system, user = prompt.system, prompt.user
-        return Call(
-            system=system,
-            user=user,
-            max_tokens=self._max_tokens,
-            temperature=self._settings.temperature,
-            seed=self._settings.seed,
-            schema=RESPONSE_SCHEMA if structured else None,
-        )
 
     def _over_budget(self) -> bool:
         tokens = self._settings.budget_tokens
@@ -281,70 +297,6 @@ class Engine:
         self._stopping = "failed"
         return Failed(kind=kind, message=message)
 
-    def _record(self, landed: _Landed) -> Record:
-        call = landed.call
-        assert call is not None  # noqa: S101 - the warm-up leaves no record
-        item = self._items[call.item_id]
-        base = Record(
-            call_id=call.call_id,
-            item_id=item.id,
-            bin=item.bin,
-            difficulty=getattr(item, "difficulty", None),
-            trap=isinstance(item, Trap),
-            family=getattr(item, "family", None),
-            section=call.section,
-            arm=call.arm,
-            claim=call.claim,
-            claim_bin=call.claim_bin,
-            labelled=call.labelled,
-            paraphrase=call.paraphrase,
-            replicate=call.replicate,
-            structured=landed.structured,
-            prompt_sha256=call.prompt,
-            attempts=landed.attempts,
-            outcome="error",
-            at=now(),
-        )
-        result = landed.result
-        if isinstance(result, ProviderError):
-            fault = Fault(kind=result.kind, message=one_line(str(result), 400))
-            return msgspec.structs.replace(base, error=fault)
-        reading = read_reply(result.text, cut=result.finish_reason == "length")
-        verdict = grade(item, reading)
-        outcome, rule = verdict.outcome, verdict.rule
-        if result.overflow:
-            outcome, rule = "overflow", "the prompt did not fit the context"
-        elif result.refusal:
-            outcome, rule = "refused", "the provider declined"
-        elif not result.text.strip():
-            empty = result.finish_reason != "length"
-            outcome, rule = ("empty", "no text") if empty else ("truncated", "cut before any text")
-        return msgspec.structs.replace(
-            base,
-            raw=_storable(result.text),
-            reasoning=_storable(result.reasoning or clipped(reading.reasoning)),
-            answer=None if reading.answer is None else _storable(reading.answer),
-            confidence=reading.confidence,
-            parse=reading.parse,
-            flags=_flags(reading, verdict.flags),
-            outcome=outcome,
-            rule=rule,
-            finish_reason=one_line(result.finish_reason, 60),
-            latency_s=round(result.latency_s, 4),
-            prompt_tokens=result.prompt_tokens,
-            completion_tokens=result.completion_tokens,
-        )
 
-
-def now() -> str:
-    """Return the time in UTC to the millisecond, in ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _flags(reading: Reading, grading: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*reading.flags, *grading)))
-
-
-def _storable(text: str) -> str:
-    """Return the text without keys, and with lone surrogates replaced: they have no UTF-8 form."""
-    return without_secrets(text).encode("utf-8", "replace").decode("utf-8")
+def _cut_while_thinking(call: Call, reply: Reply) -> bool:
+    return reply.finish_reason == "length" and (call.think != "off" or bool(reply.reasoning))

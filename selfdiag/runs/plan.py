@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from selfdiag.battery.draw import DRAWS, PAPER, SeededOrder, draw, wording
 from selfdiag.battery.items import Battery, Item, Probe, Trap
 from selfdiag.battery.load import BatteryError, load, shipped
-from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render
+from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render, render_posthoc
 from selfdiag.models.base import ModelInfo
-from selfdiag.runs.records import MEASURED_SECTIONS, BatteryInfo, PlannedCall, PromptText, RunSettings
+from selfdiag.runs.records import (
+    AGREEMENT,
+    MEASURED_SECTIONS,
+    POSTHOC,
+    SOURCES,
+    BatteryInfo,
+    PlannedCall,
+    PromptText,
+    Record,
+    RunSettings,
+)
 from selfdiag.safety import SelfdiagError, nearest, one_line
 from selfdiag.settings import expanded
 
 FRESH_CHECK = "fresh-check"
 SECTIONS = (*MEASURED_SECTIONS, FRESH_CHECK)
+RESAMPLES = 5
+RESAMPLE_TEMPERATURE = 0.7
+"""For the agreement a probe is asked so often more, so warm."""
+OWN_ANSWER = "<the answer it gave>"
+"""Stands in a planned prompt for what is known only once the model has answered."""
 TOKENS_PER_WORD = 1.4
 SECONDS_PER_CALL = 1.5
 """Of the embedded model, on two cores."""
@@ -103,14 +119,66 @@ def make_plan(settings: RunSettings) -> Plan:
         measured = section != FRESH_CHECK
         wordings = _wordings(item, settings) if measured else [wording(item, settings.seed)]
         for paraphrase in wordings:
-            prompt = render(item, paraphrase, example=settings.example)
-            key = hashlib.sha256(prompt.system.encode()).hexdigest()[:16]
-            systems[key] = prompt.system
-            prompts[prompt.sha256()] = PromptText(system=key, user=prompt.user)
+            prompt = render(item, paraphrase, example=settings.example, stated="stated" in settings.confidence)
+            _note(prompt, systems, prompts)
             repeats = settings.repeat if measured else 1
             calls += [_call(settings, section, item, paraphrase, n, prompt) for n in range(repeats)]
+    probes = [call for call in calls if call.section == "probes"]
+    if AGREEMENT in settings.confidence:
+        calls += [again for call in probes if call.replicate == 0 for again in _resamples(settings, call)]
+    if POSTHOC in settings.confidence:
+        for call in probes:
+            prompt = render_posthoc(prompts[call.prompt].user, OWN_ANSWER)
+            _note(prompt, systems, prompts)
+            calls.append(_derived(settings, call, POSTHOC, call.replicate, prompt.sha256()))
     info = BatteryInfo(id=whole.id, version=whole.version, sha256=whole.sha256())
     return Plan(battery=info, drawn=drawn, check=check, systems=systems, prompts=prompts, calls=tuple(calls))
+
+
+def open_calls(calls: Sequence[PlannedCall], latest: Mapping[str, Record]) -> list[PlannedCall]:
+    """Return the calls that still want a reply.
+
+    Those that ask for a confidence afterwards want one only when the answer they speak of is there and was graded.
+    """
+    answered = {_unit(call): latest.get(call.call_id) for call in calls if call.section == "probes"}
+    wanted = []
+    for call in calls:
+        record = latest.get(call.call_id)
+        if record is not None and record.error is None:
+            continue
+        if call.section == POSTHOC:
+            before = answered.get(_unit(call))
+            if before is not None and before.error is None and not can_be_asked_afterwards(before):
+                continue
+        wanted.append(call)
+    return wanted
+
+
+def can_be_asked_afterwards(record: Record) -> bool:
+    """Return whether an answer is there of which the model can say how sure it is."""
+    return record.answer is not None and record.outcome in {"correct", "incorrect"}
+
+
+def _unit(call: PlannedCall) -> tuple[str, int, int]:
+    return call.item_id, call.paraphrase, call.replicate
+
+
+def _note(prompt: Prompt, systems: dict[str, str], prompts: dict[str, PromptText]) -> None:
+    """Keep a prompt's two texts, each distinct one once."""
+    key = hashlib.sha256(prompt.system.encode()).hexdigest()[:16]
+    systems[key] = prompt.system
+    prompts[prompt.sha256()] = PromptText(system=key, user=prompt.user)
+
+
+def _resamples(settings: RunSettings, call: PlannedCall) -> list[PlannedCall]:
+    """Return the calls that ask a probe again, at a temperature at which answers may differ."""
+    made = [_derived(settings, call, AGREEMENT, number, call.prompt) for number in range(1, RESAMPLES + 1)]
+    return [msgspec.structs.replace(again, temperature=RESAMPLE_TEMPERATURE) for again in made]
+
+
+def _derived(settings: RunSettings, call: PlannedCall, section: str, replicate: int, prompt: str) -> PlannedCall:
+    identity = call_id(settings, section, call.item_id, arm="none", paraphrase=call.paraphrase, replicate=replicate)
+    return msgspec.structs.replace(call, call_id=identity, section=section, replicate=replicate, prompt=prompt)
 
 
 def call_id(settings: RunSettings, section: str, item_id: str, *, arm: str, paraphrase: int, replicate: int) -> str:
@@ -124,6 +192,7 @@ def call_id(settings: RunSettings, section: str, item_id: str, *, arm: str, para
         str(replicate),
         PROMPT_VERSION,
         str(settings.example),
+        *(() if "stated" in settings.confidence else ("answer alone",)),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
 
@@ -215,6 +284,12 @@ def _check(settings: RunSettings, battery: Battery) -> None:
             f"unknown section {one_line(unknown[0], 40)!r}: there are {', '.join(SECTIONS)}."
             f"{nearest(unknown[0], SECTIONS)}"
         )
+    sources = settings.confidence
+    strange = next((name for name in sources if name not in SOURCES), None)
+    if strange is not None or not sources or len(set(sources)) < len(sources):
+        known = ", ".join(SOURCES)
+        what = "nothing" if strange is None and not sources else one_line(strange or ", ".join(sources), 40)
+        raise SelfdiagError(f"--confidence: {what!r} is not a choice of {known}.{nearest(strange or '', SOURCES)}")
     present = battery.bins()
     for name in settings.bins:
         if name not in present:

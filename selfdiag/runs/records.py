@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from selfdiag.battery.items import Battery, Probe
 from selfdiag.elicit.grading import Outcome
-from selfdiag.models.base import ModelInfo
+from selfdiag.models.base import ModelInfo, Thinking
 
 SCHEMA = "selfdiag.run/1"
 RECORD_VERSION = 1
 MEASURED_SECTIONS = ("probes", "traps")
+POSTHOC = "posthoc"
+AGREEMENT = "agreement"
+SOURCES = ("stated", "posthoc", "logprob", "agreement")
+"""Where a confidence can come from; they are never pooled."""
 
 
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a run is asked with.
 
-    The fields up to ``num_ctx`` change what is asked or how it is read: a resumed run must keep them. The
-    fields of ``FREE`` may change at any time.
+    The fields up to ``think`` change what is asked or how it is read: a resumed run must keep them. The
+    fields of ``FREE`` may change at any time. ``confidence`` holds the sources to collect, of ``SOURCES``; the
+    first is the one the measures speak of.
     """
 
     model: str
@@ -40,19 +45,28 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = ""
     max_tokens: int | None = None
     num_ctx: int = 2048
-    concurrency: int | None = None
+    confidence: tuple[str, ...] = ("stated",)
+    think: Thinking = "off"
+    concurrency: int | Literal["auto"] | None = None
     budget_seconds: float | None = None
     budget_tokens: int | None = None
     timeout: float = 300.0
     max_retries: int = 4
+    judge: str = ""
+    judge_base_url: str = ""
 
 
-FREE: frozenset[str] = frozenset({"concurrency", "budget_seconds", "budget_tokens", "timeout", "max_retries"})
+FREE: frozenset[str] = frozenset(
+    {"concurrency", "budget_seconds", "budget_tokens", "timeout", "max_retries", "judge", "judge_base_url"}
+)
 """Settings that change neither what is asked nor how it is read."""
 
 
 class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once."""
+    """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once.
+
+    ``temperature`` is None where the run's own holds.
+    """
 
     call_id: str
     item_id: str
@@ -64,6 +78,7 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     paraphrase: int = 0
     replicate: int = 0
     prompt: str
+    temperature: float | None = None
 
 
 class PromptText(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,11 +104,15 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
-    """One stretch of asking; a resumed run has several. Times are ISO 8601 in UTC."""
+    """One stretch of asking; a resumed run has several. Times are ISO 8601 in UTC.
+
+    ``concurrency`` is how many calls were made at once, or ``auto``: on some servers it changes answers.
+    """
 
     started: str
     ended: str = ""
     outcome: str = ""
+    concurrency: str = ""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

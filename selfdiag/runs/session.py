@@ -18,15 +18,19 @@ import selfdiag
 from selfdiag.elicit.prompts import PROMPT_VERSION
 from selfdiag.models import registry
 from selfdiag.models.base import ModelInfo, Provider, ProviderOptions
-from selfdiag.runs.engine import Engine, now
+from selfdiag.runs.engine import THINKING_TOKENS, Engine
 from selfdiag.runs.events import Answered, Event, Finished, Structured
-from selfdiag.runs.plan import Plan, make_plan
+from selfdiag.runs.plan import Plan, make_plan, open_calls
 from selfdiag.runs.records import FREE, Manifest, Record, RunSettings, Stretch
+from selfdiag.runs.replies import rule_versions
 from selfdiag.runs.shelf import remember_latest
 from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, read_run
+from selfdiag.runs.turns import now
 from selfdiag.safety import SelfdiagError
 from selfdiag.settings import runs_dir
 
+ROOM_BESIDE_THINKING = 2048
+"""Tokens of context for prompt and answer beside a budget for thinking."""
 _LIBRARIES = ("httpx", "msgspec", "numpy", "scipy", "xllamacpp", "ollama")
 
 
@@ -74,17 +78,25 @@ class Session:
             seed=self.settings.seed,
             battery=self.plan.asked(),
             timeout=self.settings.timeout,
-            num_ctx=self.settings.num_ctx,
+            num_ctx=self._num_ctx(),
             waiting=self._waiting,
         )
         return registry.build(self.settings.model, options)
+
+    def _num_ctx(self) -> int:
+        """Return the context to ask for: the one set, or more where the model thinks first."""
+        if self.settings.think == "off":
+            return self.settings.num_ctx
+        # a reply that was cut gets twice the budget, and the context must not change within a run
+        budget = 2 * max(self.settings.max_tokens or 0, THINKING_TOKENS)
+        return max(self.settings.num_ctx, budget + ROOM_BESIDE_THINKING)
 
     def nothing_left(self) -> bool:
         """Return whether a resumed run has a reply to every call already."""
         if self._resume is None:
             return False
         latest = read_run(self._resume).latest()
-        return all(call.call_id in latest and latest[call.call_id].error is None for call in self.plan.calls)
+        return not open_calls(self.plan.calls, latest)
 
     def stop(self) -> None:
         """Stop cleanly; safe to call at any moment, also while a model loads."""
@@ -169,7 +181,8 @@ class Session:
         yield Finished(outcome=outcome)
 
     def _open(self, provider: Provider) -> tuple[RunWriter, Manifest, dict[str, Record]]:
-        stretch = Stretch(started=now())
+        chosen = self.settings.concurrency
+        stretch = Stretch(started=now(), concurrency=str(chosen or provider.concurrency))
         if self._resume is None:
             manifest = self._manifest(provider, stretch)
             return RunWriter.create(self.folder, manifest), manifest, {}
@@ -183,6 +196,10 @@ class Session:
             writer.close()
             raise
         return writer, manifest, run.latest()
+
+    def _usual_budget(self, provider: Provider) -> int:
+        thinks = self.settings.think != "off"
+        return max(provider.max_tokens, THINKING_TOKENS) if thinks else provider.max_tokens
 
     def _manifest(self, provider: Provider, stretch: Stretch) -> Manifest:
         mode = self.settings.structured if provider.takes_schema else "off"
@@ -201,7 +218,7 @@ class Session:
             versions=_versions(),
             git=self._git,
             structured="undecided" if mode == "auto" else mode,
-            max_tokens=self.settings.max_tokens or provider.max_tokens,
+            max_tokens=self.settings.max_tokens or self._usual_budget(provider),
             sessions=(stretch,),
         )
 
@@ -256,7 +273,7 @@ def _same_model(before: ModelInfo, today: ModelInfo) -> None:
 
 
 def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version(), "platform": platform.platform()}
+    versions = rule_versions() | {"python": platform.python_version(), "platform": platform.platform()}
     for library in _LIBRARIES:
         try:
             versions[library] = importlib.metadata.version(library)

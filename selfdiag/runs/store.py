@@ -14,7 +14,7 @@ from types import TracebackType
 import msgspec
 from filelock import FileLock, Timeout
 
-from selfdiag.runs.records import SCHEMA, Manifest, Record
+from selfdiag.runs.records import MEASURED_SECTIONS, SCHEMA, Manifest, Record
 from selfdiag.safety import SelfdiagError, one_line
 
 MANIFEST = "manifest.json"
@@ -32,6 +32,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     manifest: Manifest
     records: tuple[Record, ...]
     problems: tuple[str, ...] = ()
+
+    def measured(self) -> list[Record]:
+        """Return the record that counts of every measured call that has one, in the order of the plan."""
+        latest = self.latest()
+        planned = (call.call_id for call in self.manifest.plan if call.section in MEASURED_SECTIONS)
+        return [latest[call_id] for call_id in planned if call_id in latest]
 
     def latest(self) -> dict[str, Record]:
         """Return the last record of every call id: that one counts."""

@@ -161,10 +161,10 @@ def test_a_fault_in_selfdiag_itself_is_no_traceback(
 ) -> None:
     from selfdiag.cli import models
 
-    def broken() -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("boom sk-canary0123456789abcdef")
 
-    monkeypatch.setattr("selfdiag.models.registry.listings", broken)
+    monkeypatch.setattr("selfdiag.models.registry.discovered", broken)
     monkeypatch.setattr(sys, "argv", ["selfdiag", "models"])
     with pytest.raises(SystemExit) as caught:
         main()

@@ -43,7 +43,21 @@ def test_a_model_in_place_of_a_command_gets_a_hint(selfdiag) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["run"], ["report"], ["runs"], ["runs", "rm"], ["models"], ["probes"], ["probes", "lint"], ["pull"]]
+    "words",
+    [
+        [],
+        ["run"],
+        ["report"],
+        ["runs"],
+        ["runs", "rm"],
+        ["models"],
+        ["analyze"],
+        ["keys"],
+        ["doctor"],
+        ["probes"],
+        ["probes", "lint"],
+        ["pull"],
+    ],
 )
 def test_every_command_has_help(selfdiag, words: list[str]) -> None:
     done = selfdiag(*words, "--help")
@@ -178,7 +192,7 @@ def test_models_lists_providers(selfdiag) -> None:
     listed = selfdiag("models").stdout
     for model in ("embedded", "gguf:PATH", "openai:NAME", "persona:blind"):
         assert model in listed
-    assert {"model", "ready", "remark"} == set(json.loads(selfdiag("models", "--json").stdout)[0])
+    assert {"model", "ready", "remark", "remote", "details"} == set(json.loads(selfdiag("models", "--json").stdout)[0])
 
 
 def test_probes_are_listed_shown_graded_and_checked(selfdiag, tmp_path: Path) -> None:

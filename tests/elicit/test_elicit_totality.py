@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
+import time
 import unicodedata
 from fractions import Fraction
 
+import fuzz_reading
+import pytest
 from elicit_probes import TRAP, graded, probe, right
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -178,3 +185,44 @@ def test_folding_is_stable_and_every_text_equals_itself(answer: str) -> None:
     folded = fold_text(answer)
     if folded and not set(answer) & set("\\${}"):
         assert grade(probe("text", answer), Reading(answer=answer, parse="strict")).outcome in ("correct", "abstained")
+
+
+def test_ten_thousand_hostile_replies_have_no_fault() -> None:
+    # a process of its own: tracing lines for coverage would make it three times as long
+    words = [sys.executable, fuzz_reading.__file__, "--inputs", "10000", "--seed", "0"]
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    fuzz = subprocess.run(words, capture_output=True, text=True, check=False, env=path)
+    assert (fuzz.returncode, fuzz.stderr) == (0, "")
+    assert fuzz.stdout.startswith("10000 inputs of seed 0 in ")
+    counts = dict(re.findall(r"(strict|repaired|salvaged|none) (\d+)", fuzz.stdout))
+    assert all(int(counts[parse]) >= 50 for parse in ("strict", "repaired", "salvaged", "none"))
+    assert sum(map(int, counts.values())) == 10_000
+
+
+def test_replies_that_once_took_seconds_are_read_at_once() -> None:
+    fuzz_reading.load_libraries()
+    begin = time.process_time()
+    for raw in (
+        "//answer: " * 1_700,
+        '1990//{"[THINK]' * 66_000,
+        "<think>" + "because\\text{<|channel|>percent" * 32_000,
+        "<answer>: " + "\t" * 1_000_000,
+    ):
+        fuzz_reading.check(raw, False, number=11)
+    # a tenth of a second each; together more than three before
+    assert time.process_time() - begin < fuzz_reading.MAX_SECONDS
+
+
+def test_the_fuzzer_sees_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsound(raw: str, cut: bool) -> Reading:
+        if "}" in raw:
+            raise KeyError(raw)
+        return Reading(answer="\ud800" if "{" in raw else None, parse="strict", confidence=101 if cut else None)
+
+    monkeypatch.setattr(fuzz_reading, "read_reply", unsound)
+    faults = fuzz_reading.run(range(200), seed=0).faults
+    assert {fault.split()[3].partition("(")[0] for fault in faults} >= {
+        "KeyError",
+        "AssertionError",
+        "UnicodeEncodeError",
+    }

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfdiag.measure import calibration, confidence, discrimination, recalibration, selective
 from selfdiag.measure.counts import Counts, accuracy, mean_confidence, pool, tabulate, tabulate_confidences
 from selfdiag.measure.reliability import reliability_diagram
+from selfdiag.measure.summary import all_metrics
+from selfdiag.measure.tally import Tally
 
 Rows = list[tuple[int, bool]]
 ROWS = st.lists(st.tuples(st.integers(0, 100), st.booleans()), min_size=1, max_size=40)
@@ -65,6 +67,42 @@ def test_shares_and_errors_lie_between_0_and_1(rows: Rows) -> None:
         assert math.isnan(value) or -1e-12 <= value <= 1 + 1e-9, measure.__name__
 
 
+RANGES = {
+    "gap": (-1, 1),
+    "discrimination": (-1, 1),
+    "youden": (-1, 1),
+    "brier_skill": (-math.inf, 1),
+    "resolution": (0, 0.25),
+    "uncertainty": (0, 0.25),
+    "corp_discrimination": (0, 0.25),
+    "threshold_score_50": (-1, 1),
+    "threshold_score_75": (-3, 1),
+    "threshold_score_90": (-9, 1),
+    "omniscience": (-100, 100),
+    "median_confidence": (0, 100),
+    "missed_trap_confidence": (0, 100),
+    "distinct_values": (1, 101),
+    **dict.fromkeys(("spiegelhalter_z", "calibration_slope", "calibration_intercept"), (-math.inf, math.inf)),
+}
+"""Where a metric can lie; all others lie between 0 and 1."""
+
+
+@settings(max_examples=30)
+@given(ANY_ROWS, st.integers(0, 3), st.integers(0, 3))
+def test_metrics_and_their_intervals_stay_in_range(rows: Rows, missed: int, spotted: int) -> None:
+    tally = Tally(
+        answered=table(rows),
+        trap_missed=tabulate_confidences([90] * missed, [0] * missed),
+        trap_incorrect=np.array(missed),
+        trap_abstained=np.array(spotted),
+        abstained=np.array(1),
+    )
+    for name, made in all_metrics(tally, draws=40, full_intervals=True).items():
+        low, high = RANGES.get(name, (0, 1))
+        for value in (made.value, *(made.ci or ())):
+            assert value is None or low - 1e-9 <= value <= high + 1e-9, name
+
+
 @given(ANY_ROWS, st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(rows: Rows, random: object) -> None:
     shuffled = list(rows)
@@ -104,6 +142,15 @@ def test_auroc_is_symmetric_when_labels_flip(rows: Rows) -> None:
     area = float(discrimination.auroc(table(rows)))
     flipped = float(discrimination.auroc(table([(c, not y) for c, y in rows])))
     assert (math.isnan(area) and math.isnan(flipped)) or area + flipped == pytest.approx(1)
+
+
+@given(ANY_ROWS)
+def test_auroc_is_symmetric_when_confidence_flips(rows: Rows) -> None:
+    area = float(discrimination.auroc(table(rows)))
+    flipped = float(discrimination.auroc(table([(100 - c, y) for c, y in rows])))
+    assert (math.isnan(area) and math.isnan(flipped)) or area + flipped == pytest.approx(1)
+    both = float(discrimination.auroc(table([(100 - c, not y) for c, y in rows])))
+    assert both == pytest.approx(area, nan_ok=True)
 
 
 @given(ANY_ROWS)

@@ -10,13 +10,13 @@ from scipy import stats
 from selfdiag.measure import calibration, discrimination
 from selfdiag.measure.contrast import paired_contrast
 from selfdiag.measure.counts import Counts, Floats, accuracy, ratio, tabulate
+from selfdiag.measure.multinomial import multinomial_draws
 from selfdiag.measure.resampling import (
     Jackknife,
     bca_interval,
     bootstrap_p,
     clustered_draws,
     item_weights,
-    multinomial_draws,
     percentile_interval,
     quantiles,
     resample_counts,
@@ -56,6 +56,46 @@ def test_every_draw_keeps_the_number_of_rows_and_leaves_empty_cells_empty() -> N
         assert drawn.shape == (50, cells.size)
         assert (drawn.sum(axis=1) == cells.sum()).all()
         assert not drawn[:, cells == 0].any()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [[1, 2, 1], [3, 1], [5, 9, 2], [40, 25], [90, 60, 50]],
+    ids=["by rows", "two cells", "poisson", "poisson, two cells", "cell by cell"],
+)
+def test_draws_are_multinomial(cells: list[int]) -> None:
+    held, draws = np.array(cells), 60_000
+    drawn = multinomial_draws(held, draws, np.random.default_rng(1))
+    n = int(held.sum())
+    for cell, rows in enumerate(cells):
+        _fits(np.bincount(drawn[:, cell], minlength=n + 1), stats.binom.pmf(np.arange(n + 1), n, rows / n))
+    # given the first cell, the second is binomial among the rest
+    left = n - int(np.median(drawn[:, 0]))
+    second = drawn[drawn[:, 0] == n - left, 1]
+    chance = cells[1] / (n - cells[0])
+    _fits(np.bincount(second, minlength=left + 1), stats.binom.pmf(np.arange(left + 1), left, chance))
+
+
+def _fits(seen: np.ndarray, chance: np.ndarray) -> None:
+    """Fail when counts do not come from a distribution, values expected fewer than 10 times taken together."""
+    expected = chance * seen.sum()
+    common = expected >= 10
+    pairs = [(seen[common], expected[common]), ([seen[~common].sum()], [expected[~common].sum()])]
+    observed, awaited = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
+    kept = awaited > 1e-6
+    assert not observed[~kept].any()
+    if kept.sum() > 1:
+        assert stats.chisquare(observed[kept], awaited[kept], sum_check=False).pvalue > 1e-4
+
+
+def test_a_very_common_cell_is_drawn_like_any_other() -> None:
+    cells = np.array([5000, *(1 + np.arange(199) % 20)])
+    drawn = multinomial_draws(cells, 3000, np.random.default_rng(3))
+    n = int(cells.sum())
+    assert (drawn.sum(axis=1) == n).all()
+    spread = np.sqrt(cells * (1 - cells / n))
+    assert np.abs((drawn.mean(axis=0) - cells) / spread).max() < 4.5 / math.sqrt(3000)
+    assert (drawn.std(axis=0) / spread) == pytest.approx(np.ones(200), abs=0.06)
 
 
 def test_a_seed_fixes_the_draws() -> None:

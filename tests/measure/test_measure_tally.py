@@ -168,27 +168,6 @@ def test_f1_without_any_abstention_is_0_and_without_traps_missing() -> None:
     assert math.isnan(float(abstention.abstention_f1(Tally(abstained=np.array(2)))))
 
 
-def test_sta_15_errors_are_not_wrong_answers() -> None:
-    metrics = all_metrics(tally_rows(["correct"] * 12 + ["incorrect"] * 3 + ["error"] * 5, [0.8] * 15 + [NONE] * 5))
-    assert (metrics["accuracy"].value, metrics["accuracy"].n) == (0.8, 15)
-    assert metrics["usable_share"].value == 1
-    outage = all_metrics(tally_rows(["error"] * 20, [NONE] * 20))
-    assert outage["accuracy"].value is None
-    assert outage["accuracy"].note.startswith("no data")
-
-
-def test_sta_18_an_answer_without_confidence_counts_for_accuracy_alone() -> None:
-    metrics = all_metrics(tally_rows(["correct"] * 10, [0.8] * 6 + [NONE] * 4))
-    assert (metrics["accuracy"].n, metrics["brier"].n) == (10, 6)
-    assert metrics["brier"].note.startswith("4 graded without a confidence left out")
-
-
-def test_sta_19_abstaining_on_everything_is_seen_from_both_sides() -> None:
-    metrics = all_metrics(tally_rows(["abstained"] * 20, [NONE] * 20, trap=[True] * 10 + [False] * 10))
-    assert (metrics["trap_abstention"].value, metrics["non_answer"].value) == (1, 1)
-    assert metrics["youden"].value == 0
-
-
 def test_threshold_score_counts_silence_as_nothing() -> None:
     tally = tally_rows(["correct", "incorrect", "abstained", "refused"], [0.9, 0.9, NONE, NONE])
     assert all_metrics(tally)["threshold_score_75"].value == pytest.approx((1 - 3) / 4)

@@ -16,12 +16,13 @@ from http_stub import Answer, Stub, as_json, completion
 from selfdiag import safety
 from selfdiag.models import openai
 from selfdiag.models.base import Call, ProviderError, ProviderOptions, Reply
-from selfdiag.models.openai import base_url, is_loopback, provider
+from selfdiag.models.http import is_loopback
+from selfdiag.models.openai import base_url, provider
 from selfdiag.safety import SelfdiagError
 
 CALL = Call(system="Answer briefly.", user="What is the capital of France?")
 CANARY = "canary-7f3a9c55e1d04b"
-RECORDED = Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "llama-server"
+RECORDED = Path(__file__).resolve().parents[3] / "shared" / "fixtures"
 
 _tls_context = functools.cache(ssl.create_default_context)
 
@@ -228,30 +229,29 @@ async def test_an_oversized_text_is_cut_and_marked() -> None:
 async def test_a_200_without_a_message_may_be_asked_again(document: object) -> None:
     error = await failed(as_json(document))
     assert (error.kind, error.retry) == ("provider", True)
-    assert str(error) == "the server's reply holds no message"
+    assert str(error).endswith("/v1 sent a reply without a message")
 
 
 @pytest.mark.parametrize("fault", [{"message": "engine died\x1b[2J"}, "engine died\x1b[2J"])
 async def test_an_error_inside_a_200_is_shown(fault: object) -> None:
     error = await failed(as_json({"error": fault}))
     assert (error.kind, error.retry) == ("provider", True)
-    assert str(error) == "the server says: engine died\\x1b[2J"
+    assert str(error).endswith("/v1 answers 200 with an error: engine died\\x1b[2J")
 
 
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
         (b"<html><body><h1>Sign in</h1></body></html>", "Sign in"),
-        (b"", "(empty)"),
         (b'{"choices": [{"mess', '{"choices": [{"mess'),
-        (b"\xff\xfe\x00", "��\\x00"),
-        (b"[" * 100_000, "[" * 119 + "…"),
+        (b"\xff\xfe\x00", "\ufffd\ufffd\\x00"),
+        (b"[" * 100_000, "[" * 199 + "…"),
     ],
 )
 async def test_a_200_that_is_not_json(body: bytes, shown: str) -> None:
-    error = await failed(Answer(body=body, headers={"Content-Type": "text/html"}))
+    error = await failed(Answer(body=body, headers={"Content-Type": "text/html; charset=x"}))
     assert (error.kind, error.retry) == ("provider", True)
-    assert str(error) == f"the server's reply is not JSON: {shown}"
+    assert str(error).endswith(f"/v1 sent what is not JSON (text/html): {shown}")
 
 
 async def test_an_html_502_is_shown_as_short_visible_text() -> None:
@@ -294,16 +294,18 @@ async def test_overflow_is_a_reply_not_a_fault(code: str, field: str) -> None:
         (502, "provider", True),
         (503, "provider", True),
         (504, "provider", True),
-        (204, "provider", False),
         (301, "provider", False),
+        (413, "config", False),
+        (501, "provider", False),
+        (520, "provider", True),
+        (529, "provider", True),
     ],
 )
 async def test_every_status_has_its_kind(status: int, kind: str, retry: bool) -> None:
-    body = b"" if status == 204 else b'{"error": {"message": "the reason"}}'
-    error = await failed(Answer(status=status, body=body))
+    error = await failed(as_json({"error": {"message": "the reason of the model"}}, status=status))
     assert (error.kind, error.retry, error.retry_after) == (kind, retry, None)
-    words = "no reason given" if status == 204 else "the reason"
-    assert str(error).endswith(f"/v1 answers {status}: {words}")
+    assert error.overloaded is (status in {429, 503, 529})
+    assert f"/v1 answers {status}: the reason of the model" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -519,34 +521,53 @@ async def test_a_proxy_of_an_unknown_kind_is_one_line(monkeypatch: pytest.Monkey
 def _exchanges() -> list[Any]:
     """Return the recorded chat exchanges that our own kind of request can bring about."""
     found = []
-    for path in sorted(RECORDED.glob("*.json")):
+    for path in [*sorted(RECORDED.glob("llama-server/*.json")), *sorted(RECORDED.glob("ollama/v1_*.json"))]:
         exchange = json.loads(path.read_text(encoding="utf-8"))
-        if "json" in exchange["response"]:
-            found.append(pytest.param(exchange, id=path.stem))
+        found.append(pytest.param(exchange, id=f"{path.parent.name}-{path.stem}"))
     return found or [pytest.param(None, marks=pytest.mark.skip(reason="no recorded exchanges here"))]
 
 
+def _replayed(recorded: Any) -> Answer:
+    if "json" in recorded:
+        return as_json(recorded["json"], recorded["status"], recorded["headers"])
+    lines = tuple(f"{line}\n".encode() for line in recorded["lines"])
+    return Answer(status=recorded["status"], headers=recorded["headers"], chunks=lines)
+
+
 @pytest.mark.parametrize("exchange", _exchanges())
-async def test_recorded_exchange_of_a_real_server(exchange: Any) -> None:
+async def test_recorded_exchange_of_a_real_server(exchange: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai, "LOADING_LIMIT", -1.0)
     recorded = exchange["response"]
-    answer = as_json(recorded["json"], recorded["status"], recorded["headers"])
-    document = recorded["json"]
-    if recorded["status"] == 200 and "choices" in document:
+    answer = _replayed(recorded)
+    document = recorded.get("json", {})
+    if recorded["status"] == 200 and "lines" in recorded:
+        reply = await replied(answer)
+        events = [json.loads(line[6:]) for line in recorded["lines"] if line.startswith("data: {")]
+        deltas = [event["choices"][0]["delta"].get("content") for event in events if event["choices"]]
+        assert reply.text == "".join(delta or "" for delta in deltas) != ""
+        assert reply.finish_reason == "length"
+        assert reply.served_name == exchange["request"]["body"]["model"]
+        assert reply.completion_tokens == exchange["request"]["body"]["max_tokens"]
+    elif recorded["status"] == 200 and "choices" in document:
         reply = await replied(answer)
         first = document["choices"][0]
         assert reply.text == first["message"]["content"]
         assert reply.finish_reason == first["finish_reason"]
-        assert reply.served_name == "local-model"
+        assert reply.served_name == document["model"]
         assert reply.prompt_tokens == document["usage"]["prompt_tokens"]
         assert reply.completion_tokens == document["usage"]["completion_tokens"]
         assert (reply.refusal, reply.overflow) == (False, False)
+        told = first.get("logprobs", {}).get("content", [])
+        assert [(token.text, token.logprob) for token in reply.tokens] == [(t["token"], t["logprob"]) for t in told]
+        assert len(reply.tokens) in {0, reply.completion_tokens}
     elif recorded["status"] == 200:  # the list of models or the state of health: no completion
         assert (await failed(answer)).kind == "provider"
     elif document["error"]["type"] == "exceed_context_size_error":
         assert (await replied(answer)).overflow
     else:
         error = await failed(answer)
-        kinds = {400: "config", 401: "unauthorized", 404: "model_missing", 503: "provider"}
+        kinds = {400: "config", 401: "unauthorized", 404: "model_missing", 503: "timeout"}
         assert error.kind == kinds[recorded["status"]]
-        assert error.retry is (recorded["status"] == 503)
-        assert document["error"]["message"] in str(error)
+        assert not error.retry
+        if recorded["status"] != 503:
+            assert document["error"]["message"][:150] in str(error)

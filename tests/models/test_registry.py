@@ -1,6 +1,8 @@
 """From a model string to a provider, the built-in ones and others."""
 
+import asyncio
 import sys
+import threading
 import types
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
@@ -152,6 +154,55 @@ def test_listings_show_what_is_offered(
 
     module.offer = lambda name: [Listing(model=f"{name}:polly", ready=False)]  # type: ignore[attr-defined]
     assert Listing(model="parrot:polly", ready=False) in registry.listings()
+
+
+def test_a_provider_whose_offer_fails_hides_no_other(
+    installed: Callable[..., None], module: types.ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def factory(name: str, options: ProviderOptions) -> None: ...
+
+    def offer(name: str) -> list[Listing]:
+        raise SelfdiagError("the file\nof keys \x1b[2J is damaged")
+
+    factory.__module__ = "parrot_plugin"
+    module.factory, module.offer = factory, offer  # type: ignore[attr-defined]
+    installed(parrot="parrot_plugin:factory")
+    for find in (registry.listings, registry.discovered):
+        lines = {line.model: line for line in find()}
+        assert lines["parrot:…"].remark == "the file of keys \\x1b[2J is damaged"
+        assert lines["persona:blind"].ready
+
+
+def test_discovery_asks_where_an_offer_only_tells(installed: Callable[..., None], module: types.ModuleType) -> None:
+    def factory(name: str, options: ProviderOptions) -> None: ...
+
+    async def discover(name: str) -> list[Listing]:
+        return [Listing(model=f"{name}:\ud800b", ready=True), Listing(model=f"{name}:a", ready=False)]
+
+    factory.__module__ = "parrot_plugin"
+    module.factory, module.discover = factory, discover  # type: ignore[attr-defined]
+    installed(parrot="parrot_plugin:factory")
+    assert [line.model for line in registry.discovered("parrot")] == ["parrot:?b", "parrot:a"]
+    assert [line.model for line in registry.listings() if line.model.startswith("parrot")] == ["parrot:NAME"]
+    with pytest.raises(SelfdiagError, match=r"^unknown provider 'parot': .* Did you mean 'parrot'\?$"):
+        registry.discovered("parot")
+
+
+def test_work_that_takes_too_long_is_left_behind() -> None:
+    async def endless() -> None:
+        await asyncio.to_thread(threading.Event().wait)
+
+    async def failing() -> None:
+        await asyncio.to_thread(lambda: 1 / 0)
+
+    async def prompt() -> int:
+        return await asyncio.to_thread(lambda: 7)
+
+    with pytest.raises(TimeoutError):
+        registry.run_briefly(endless(), 0.05)
+    with pytest.raises(ZeroDivisionError):
+        registry.run_briefly(failing(), 10)
+    assert registry.run_briefly(prompt(), 10) == 7
 
 
 def test_a_long_text_is_cut_and_marked() -> None:

@@ -1,0 +1,202 @@
+"""``selfdiag analyze``: every number from graded answers, wherever they come from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+
+from selfdiag.cli.output import json_option, print_json, say
+
+HELP = """Compute every measure, with its uncertainty, from graded answers.
+
+FILE is a run (a folder, an id or 'latest'), a run's records.jsonl, a CSV file with a header, or a file with one JSON
+object a line. Columns named confidence (0-100, or 0-1 in the whole file) and correct (1/0, true/false, right/wrong, or
+an outcome such as abstained) are found by name, item, bin, model, trap and logprob too; --map names others.
+
+With a column raw (--map raw=COLUMN) and no labels it reads raw replies and says what it found in them.
+
+\b
+Examples:
+  selfdiag analyze answers.csv
+  selfdiag analyze log.csv --map conf=p,correct=label,item=id,model=llm
+  selfdiag analyze log.csv --by model,bin --json > summary.json
+  selfdiag analyze latest
+  selfdiag analyze latest --regrade
+  selfdiag analyze replies.jsonl --map raw=text
+"""
+
+
+def _divisions(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+    unknown = next((name for name in names if name not in {"model", "bin", "file"}), None)
+    if unknown is not None:
+        raise click.BadParameter(f"no {unknown!r}; there are: model, bin, file")
+    return names
+
+
+@click.command(help=HELP)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--map", "mapping", default="", metavar="KEY=COLUMN,...", help="Which column is which.")
+@click.option("--by", callback=_divisions, metavar="NAMES", help="Divide by model, bin, file (default: model).")
+@click.option(
+    "--set",
+    "which",
+    type=click.Choice(["answered", "attempted"]),
+    default="answered",
+    help="Show graded answers (default), or count refusals and abstentions that state a confidence as wrong.",
+)
+@click.option("--ece-bins", type=click.IntRange(1, 100), default=10, help="Bins of the calibration error (default 10).")
+@click.option("--draws", type=click.IntRange(100, 100_000), default=2000, help="Bootstrap draws (default 2000).")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the bootstrap (default 20260101).")
+@click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
+@click.option("--regrade", is_flag=True, help="Grade a run's raw replies by today's rules; say what changes.")
+@json_option
+def analyze(files: tuple[str, ...], mapping: str, by: tuple[str, ...] | None, which: str, **flags: Any) -> None:
+    """Compute every measure; the help text is ``HELP``."""
+    from selfdiag.runs.table_file import parse_mapping
+
+    columns = parse_mapping(mapping)
+    if flags["regrade"]:
+        _regrade(files, as_json=flags["as_json"])
+        return
+    if "raw" in columns and not {"confidence", "correct"} & set(columns):
+        _read_raw(files, columns, as_json=flags["as_json"])
+        return
+    _measure(files, columns, by, attempted=which == "attempted", **flags)
+
+
+def _measure(
+    files: tuple[str, ...],
+    columns: dict[str, str],
+    by: tuple[str, ...] | None,
+    *,
+    attempted: bool,
+    as_json: bool,
+    regrade: bool,  # noqa: ARG001 - handled before
+    seed: int | None,
+    **settings: Any,
+) -> None:
+    from selfdiag.measure.resampling import SEED
+    from selfdiag.protocols.analysis import analyse
+
+    parts = [_part(name, columns) for name in files]
+    divisions = by if by is not None else _usual_divisions(parts)
+    found = analyse(parts, divisions, seed=SEED if seed is None else seed, **settings)
+    if as_json:
+        print_json(found.models[0] if len(found.models) == 1 else found)
+        return
+    _show(found, attempted=attempted)
+    if len(found.models) > 1:
+        for part in parts:
+            for note in part.notes:
+                say(f"{part.file}: {note}")
+
+
+def _usual_divisions(parts: list[Any]) -> tuple[str, ...]:
+    several_files = ("file",) if len(parts) > 1 and any(part.run is None for part in parts) else ()
+    return (*(("model",) if any(any(part.model) for part in parts) else ()), *several_files)
+
+
+def _part(name: str, mapping: dict[str, str]) -> Any:
+    """Return the rows of one run or file."""
+    from selfdiag.protocols.analysis import Part
+    from selfdiag.runs.columns import columns_of
+    from selfdiag.runs.importers import read_answers
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.runs.store import read_run
+    from selfdiag.safety import one_line
+
+    path = _file(name)
+    if path is not None:
+        answers = read_answers(path, mapping)
+        model = answers.model or ("",) * len(answers.columns)
+        return Part(
+            file=one_line(str(path), 120),
+            columns=answers.columns,
+            model=model,
+            logprob=answers.logprob,
+            notes=answers.notes,
+        )
+    run = read_run(find_run(name))
+    columns, note = columns_of(run.measured())
+    return Part(
+        file=one_line(str(run.folder), 120),
+        columns=columns,
+        model=(run.manifest.settings.model,) * len(columns),
+        notes=(note,) if note else (),
+        run=run,
+    )
+
+
+def _file(name: str) -> Path | None:
+    """Return the path of a file of rows, or None when the name means a run."""
+    from selfdiag.runs.shelf import run_folders
+    from selfdiag.safety import SelfdiagError, one_line
+    from selfdiag.settings import expanded
+
+    path = expanded(name)
+    if path.is_dir():
+        return None
+    if path.exists():
+        return path
+    looks_like_a_file = path.suffix or len(path.parts) > 1
+    if looks_like_a_file and not any(folder.name.startswith(name) for folder in run_folders()):
+        raise SelfdiagError(f"there is no file {one_line(name, 120)!r}")
+    return None
+
+
+def _show(found: Any, *, attempted: bool) -> None:
+    import textwrap
+
+    from selfdiag.report.card import card_lines, framed
+    from selfdiag.report.table import groups_table, metrics_table, pooled_lines, sources_lines
+
+    width = min(shutil.get_terminal_size((100, 24)).columns, 160)
+    if len(found.models) == 1:
+        summary = found.models[0]
+        click.echo("\n".join(framed(card_lines(summary))) + "\n")
+        click.echo(metrics_table(summary.metrics_attempted if attempted else summary.metrics))
+    else:
+        click.echo(groups_table(found, attempted=attempted, width=width))
+    said = pooled_lines(found.pooled) if found.pooled is not None else []
+    for summary in found.models:
+        if summary.sources is not None:
+            said += sources_lines(summary.sources, summary.group if len(found.models) > 1 else None)
+    for line in said:
+        click.echo("\n" + textwrap.fill(line, width, subsequent_indent="  "))
+    if attempted:
+        click.echo("\nRefusals and abstentions that state a confidence count as wrong; tiers speak of graded answers.")
+
+
+def _regrade(names: tuple[str, ...], *, as_json: bool) -> None:
+    from selfdiag.protocols.regrade import regrade
+    from selfdiag.report.table import regrade_lines
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.runs.store import read_run
+
+    found = [regrade(read_run(find_run(name))) for name in names]
+    if as_json:
+        print_json(found[0] if len(found) == 1 else found)
+        return
+    for one in found:
+        click.echo("\n".join(regrade_lines(one)))
+
+
+def _read_raw(names: tuple[str, ...], mapping: dict[str, str], *, as_json: bool) -> None:
+    from itertools import chain
+
+    from selfdiag.protocols.raw_replies import read_replies
+    from selfdiag.report.table import replies_lines
+    from selfdiag.runs.importers import read_raw
+    from selfdiag.settings import expanded
+
+    found = read_replies(chain.from_iterable(read_raw(expanded(name), mapping) for name in names))
+    if as_json:
+        print_json(found)
+        return
+    click.echo("\n".join(replies_lines(found)))

@@ -1,0 +1,320 @@
+"""Files of graded answers, or of raw replies, from elsewhere: CSV, JSON lines, or the records of a run."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from selfdiag.elicit.confidence import run_scale
+from selfdiag.elicit.grading import Outcome
+from selfdiag.runs.columns import Columns, fractions, item_number
+from selfdiag.runs.records import MEASURED_SECTIONS
+from selfdiag.runs.table_file import KEYS, TableFile
+from selfdiag.safety import SelfdiagError, one_line
+
+_RIGHT = {"1", "1.0", "true", "yes", "right", "correct"}
+_WRONG = {"0", "0.0", "false", "no", "wrong", "incorrect"}
+_OTHER = {"abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"}
+_NOTHING = {"", "nan", "na", "n/a", "null", "none"}
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """Graded answers of one file; ``model`` and ``logprob`` have one entry per row or are None.
+
+    ``logprob`` is a fraction in [0, 1] or NaN. ``notes`` say in plain sentences how the file was read.
+    """
+
+    columns: Columns
+    model: tuple[str, ...] | None = None
+    logprob: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawReply:
+    """One reply as it came, with the names that its row gives it (empty where the file has none)."""
+
+    line: int
+    raw: str
+    item: str = ""
+    model: str = ""
+
+
+class _RecordRow(msgspec.Struct):
+    """What an analysis needs of a record; the rest of the line is not even decoded."""
+
+    call_id: str
+    item_id: str
+    bin: str
+    trap: bool
+    section: str
+    outcome: Outcome
+    confidence: int | None = None
+    flags: tuple[str, ...] = ()
+
+
+def read_answers(path: Path, mapping: Mapping[str, str]) -> Answers:
+    """Return the graded answers of a file.
+
+    Confidences are read as percent (0-100) or as fractions (0-1) for the whole file: as fractions when none is
+    above 1. A value with a percent sign speaks for itself. An empty confidence is missing; an empty label means
+    that the answer was not graded, and counts as ``unparsed``. Records of a run are known by their fields and
+    need no mapping.
+
+    Args:
+        path: a CSV file with a header, or a file with one JSON object a line.
+        mapping: which column stands for which of ``table_file.KEYS``; a column of that very name needs none.
+
+    Raises:
+        SelfdiagError: naming file, line, column and value, when anything cannot be read.
+    """
+    table = TableFile(path, mapping)
+    if table.is_records:
+        return _read_records(table)
+    for key in ("confidence", "correct"):
+        if key not in table.columns:
+            raise table.missing(key)
+    return _Reader(table).read()
+
+
+def read_raw(path: Path, mapping: Mapping[str, str]) -> Iterator[RawReply]:
+    """Yield the raw replies of a file; the arguments and errors are those of ``read_answers``."""
+    table = TableFile(path, mapping)
+    if "raw" not in table.columns:
+        raise table.missing("raw")
+    keys = [key for key in ("raw", "item", "model") if key in table.columns]
+    for line, values in table.rows(keys):
+        row = dict(zip(keys, values, strict=True))
+        raw = row["raw"]
+        # a reply that was decoded already is written out again: reading starts from text
+        text = raw if isinstance(raw, str) else "" if raw is None else json.dumps(raw, ensure_ascii=False)
+        yield RawReply(line=line, raw=text, item=_name(row.get("item")), model=_name(row.get("model")))
+
+
+class _Scale:
+    """Confidences as they stand in a file, and the decision whether they are percent or fractions."""
+
+    def __init__(self, table: TableFile, key: str) -> None:
+        self._table, self._column = table, table.columns[key]
+        self._values: list[float] = []
+        self._explicit: list[int] = []
+        self._fraction_at = self._percent_at = 0
+
+    def add(self, line: int, value: Any) -> None:
+        """Note one value: a number, a text, or None for a missing one."""
+        number, percent = self._number(line, value)
+        if math.isnan(number):
+            pass
+        elif percent:
+            self._explicit.append(len(self._values))
+            number /= 100
+        elif number > 1:
+            self._percent_at = self._percent_at or line
+        elif 0 < number < 1:
+            self._fraction_at = self._fraction_at or line
+        self._values.append(number)
+
+    def decided(self) -> tuple[NDArray[np.float64], str]:
+        """Return fractions or NaN, and a sentence that says how they were read.
+
+        Raises:
+            SelfdiagError: when fractions and percentages are mixed.
+        """
+        if self._fraction_at and self._percent_at:
+            raise SelfdiagError(
+                f"{self._table.shown}: column {one_line(self._column, 60)!r} mixes percent and fractions (line "
+                f"{self._percent_at} is above 1, line {self._fraction_at} between 0 and 1): write all as "
+                "0-100 or all as 0-1"
+            )
+        values = np.array(self._values, dtype=np.float64)
+        if not self._percent_at:
+            only = "every value carries a percent sign" if len(self._explicit) == int(np.isfinite(values).sum()) else ""
+            said = only or "read as fractions (0-1): no value is above 1"
+            return values, f"{one_line(self._column, 60)}: {said}"
+        values /= 100
+        values[self._explicit] *= 100
+        return values, f"{one_line(self._column, 60)}: read as percent (0-100)"
+
+    def _number(self, line: int, value: Any) -> tuple[float, bool]:
+        if value is None:
+            return math.nan, False
+        percent = False
+        if isinstance(value, str):
+            text = value.strip()
+            if text.lower() in _NOTHING:
+                return math.nan, False
+            percent = text.endswith("%")
+            number = float(text.rstrip("% ")) if _NUMBER.fullmatch(text.rstrip("% ")) else math.nan
+        else:
+            number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+        if not 0 <= number <= 100:
+            why = "not a number" if math.isnan(number) else "outside 0-100"
+            shown = one_line(value if isinstance(value, str) else json.dumps(value), 40)
+            raise self._table.fault(line, f"column {one_line(self._column, 60)!r}: {shown!r} is {why}")
+        return number, percent
+
+
+class _Reader:
+    """Reads a table of graded answers row by row into columns."""
+
+    def __init__(self, table: TableFile) -> None:
+        self._table = table
+        self._ungraded = 0
+        self._labels: dict[Any, str] = {}
+        self._flags: dict[str, bool] = {}
+
+    def read(self) -> Answers:
+        """Return the whole file."""
+        table = self._table
+        keys = [key for key in KEYS if key in table.columns and key != "raw"]
+        place = {key: index for index, key in enumerate(keys)}
+        stated, token = _Scale(table, "confidence"), _Scale(table, "logprob") if "logprob" in place else None
+        outcome: list[str] = []
+        items = array("q")
+        bins: list[str] = []
+        models: list[str] = []
+        traps = bytearray()
+        names: dict[Any, str] = {}
+        for line, values in table.rows(keys):
+            stated.add(line, values[place["confidence"]])
+            outcome.append(self._outcome(line, values[place["correct"]]))
+            bin_name = self._named(values, place, "bin", names)
+            bins.append(bin_name)
+            if "item" in place:
+                items.append(item_number(bin_name, self._item(line, values[place["item"]])))
+            if "model" in place:
+                models.append(self._named(values, place, "model", names))
+            traps.append(self._flag(line, values[place["trap"]]) if "trap" in place else 0)
+            if token is not None:
+                token.add(line, values[place["logprob"]])
+        confidence, note = stated.decided()
+        notes = [note]
+        if self._ungraded:
+            notes.append(f"{self._ungraded} rows have no label and count as unparsed")
+        logprob = None
+        if token is not None:
+            logprob, note = token.decided()
+            notes.append(note)
+        columns = Columns(
+            item=np.frombuffer(items, dtype=np.int64) if items else np.arange(len(outcome), dtype=np.int64),
+            bin=tuple(bins),
+            trap=np.frombuffer(bytes(traps), dtype=np.bool_),
+            outcome=tuple(outcome),
+            confidence=confidence,
+            free_text=np.zeros(len(outcome), dtype=np.bool_),
+        )
+        return Answers(
+            columns=columns, model=tuple(models) if "model" in place else None, logprob=logprob, notes=tuple(notes)
+        )
+
+    def _outcome(self, line: int, value: Any) -> str:
+        known = self._labels.get(value) if isinstance(value, str | bool | int | float | None) else None
+        if known is None:
+            known = self._labels[value] = self._label(line, value)
+        if known == "unlabelled":
+            self._ungraded += 1
+            return "unparsed"
+        return known
+
+    def _label(self, line: int, value: Any) -> str:
+        text = _name(value).strip().lower()
+        if text in _RIGHT:
+            return "correct"
+        if text in _WRONG:
+            return "incorrect"
+        if text in _NOTHING:
+            return "unlabelled"
+        if text in _OTHER:
+            return text
+        column = one_line(self._table.columns["correct"], 60)
+        what = f"column {column!r}: {one_line(text, 40)!r} is neither right (1, true, yes) nor wrong (0, false, no)"
+        raise self._table.fault(line, what)
+
+    def _item(self, line: int, value: Any) -> str:
+        name = _name(value)
+        if not name.strip():
+            column = one_line(self._table.columns["item"], 60)
+            raise self._table.fault(line, f"column {column!r} is empty, so its row cannot be told from others")
+        return name
+
+    def _flag(self, line: int, value: Any) -> bool:
+        text = _name(value).strip().lower()
+        if text not in self._flags:
+            if text not in _RIGHT | _WRONG | _NOTHING:
+                column = one_line(self._table.columns["trap"], 60)
+                raise self._table.fault(line, f"column {column!r}: {one_line(text, 40)!r} is neither yes nor no")
+            self._flags[text] = text in _RIGHT
+        return self._flags[text]
+
+    @staticmethod
+    def _named(values: tuple[Any, ...], place: Mapping[str, int], key: str, names: dict[Any, str]) -> str:
+        """Return the text under a key, one and the same object for equal texts: a file repeats few names often."""
+        if key not in place:
+            return ""
+        text = _name(values[place[key]])
+        return names.setdefault(text, text)
+
+
+def _name(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value)
+
+
+def _read_records(table: TableFile) -> Answers:
+    """Return the measured records of a run's file: of several with one call id the last counts."""
+    decoder = msgspec.json.Decoder(_RecordRow)
+    outcome: list[str] = []
+    stated: list[int | None] = []
+    marks: list[tuple[str, ...]] = []
+    bins: list[str] = []
+    items, calls = array("q"), array("q")
+    traps = bytearray()
+    shared: dict[Any, Any] = {}
+    torn = 0
+    for number, line in table.lines():
+        try:
+            row = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if not line.endswith(b"\n"):
+                torn = number
+                continue
+            raise table.fault(number, f"not a record ({one_line(str(error), 80)})") from None
+        if row.section not in MEASURED_SECTIONS:
+            continue
+        if row.confidence is not None and not 0 <= row.confidence <= 100:
+            raise table.fault(number, f"column 'confidence': '{row.confidence}' is outside 0-100")
+        outcome.append(shared.setdefault(row.outcome, row.outcome))
+        stated.append(row.confidence)
+        marks.append(shared.setdefault(row.flags, row.flags))
+        bins.append(shared.setdefault(row.bin, row.bin))
+        items.append(item_number(row.bin, row.item_id))
+        calls.append(item_number("", row.call_id))
+        traps.append(row.trap)
+    if not outcome:
+        raise SelfdiagError(f"{table.shown} has no record of a probe or a trap")
+    confidences, note = run_scale(stated, marks)
+    columns = Columns(
+        item=np.frombuffer(items, dtype=np.int64),
+        bin=tuple(bins),
+        trap=np.frombuffer(bytes(traps), dtype=np.bool_),
+        outcome=tuple(outcome),
+        confidence=fractions(confidences),
+        free_text=np.array(["free_text" in flags for flags in marks], dtype=np.bool_),
+    )
+    # the first place of a call id in the reversed file is its last record
+    _, last = np.unique(np.frombuffer(calls, dtype=np.int64)[::-1], return_index=True)
+    kept = np.sort(len(calls) - 1 - last)
+    notes = list(chain([note] if note else [], [f"line {torn} is torn and was left out"] if torn else []))
+    return Answers(columns=columns if kept.size == len(calls) else columns.rows(kept), notes=tuple(notes))

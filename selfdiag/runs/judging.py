@@ -1,0 +1,121 @@
+"""Asking a judge about the answers of a run that the rules left undecided."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from selfdiag.battery.items import Item, Probe
+from selfdiag.elicit.judge import JUDGE_SCHEMA, JUDGE_VERSION, Opinion, read_opinion, render_judge, undecided
+from selfdiag.models import registry
+from selfdiag.models.base import Call, Provider, ProviderError, ProviderOptions, Reply
+from selfdiag.models.transport import RetryPolicy, ask_patiently
+from selfdiag.runs.records import Record
+from selfdiag.runs.store import Run, RunWriter, read_run
+from selfdiag.safety import SelfdiagError, one_line, without_secrets
+
+MAX_TOKENS = 256
+"""A judge says one word, in JSON."""
+MAX_KEPT = 2_000
+"""Characters of a judge's reply that the record keeps."""
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer was judged: how many of ``total`` are done, and what the judge said (None: nothing readable)."""
+
+    item_id: str
+    opinion: Opinion | None
+    done: int
+    total: int
+
+
+class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Who judges and how patiently it is asked; ``base_url`` is the address of its server, if it has one."""
+
+    model: str
+    base_url: str = ""
+    timeout: float = 300.0
+    max_retries: int = 4
+
+
+def undecided_records(run: Run) -> list[Record]:
+    """Return the measured records that the rules left undecided, in the order of the plan."""
+    items = _items(run)
+    return [
+        record
+        for record in run.measured()
+        if undecided(items[record.item_id], record.answer, record.outcome, record.rule, record.flags)
+    ]
+
+
+async def judge_run(
+    folder: Path, settings: JudgeSettings, waiting: Callable[[str], None] | None = None
+) -> AsyncGenerator[Judgement, None]:
+    """Ask a judge about every undecided answer that it has not judged, and write down what it says.
+
+    Each opinion is appended as a new line of its record; outcomes stay as the rules have them.
+
+    Args:
+        folder: the run.
+        settings: the judge.
+        waiting: told in a plain sentence when something takes long.
+
+    Raises:
+        SelfdiagError: when the judge cannot be asked; opinions given before are kept.
+    """
+    run = read_run(folder)
+    pending = [record for record in undecided_records(run) if not _judged_by(record, settings.model)]
+    if not pending:
+        return
+    options = ProviderOptions(base_url=settings.base_url, timeout=settings.timeout, waiting=waiting)
+    provider = registry.build(settings.model, options)
+    items = _items(run)
+    writer, _ = RunWriter.resume(folder)
+    with writer:
+        async with provider:
+            for done, record in enumerate(pending, 1):
+                item = items[record.item_id]
+                assert isinstance(item, Probe)  # noqa: S101 - nothing else is undecided
+                question = run.manifest.prompts[record.prompt_sha256].user
+                judge = await _ask(provider, item, question, record.answer or "", settings)
+                writer.append(msgspec.structs.replace(record, judge=judge))
+                yield Judgement(item_id=record.item_id, opinion=judge["opinion"], done=done, total=len(pending))
+
+
+async def _ask(provider: Provider, item: Probe, question: str, answer: str, settings: JudgeSettings) -> dict[str, Any]:
+    """Return what a record keeps of a judge: who it was, its opinion, and its reply."""
+    prompt = render_judge(item, question, answer)
+    policy = RetryPolicy(retries=settings.max_retries)
+    call = Call(system=prompt.system, user=prompt.user, max_tokens=max(MAX_TOKENS, provider.max_tokens))
+    reply = await _reply(provider, call, policy, settings.model)
+    opinion = read_opinion(reply.text, cut=reply.finish_reason == "length")
+    if opinion is None and provider.takes_schema:
+        reply = await _reply(provider, msgspec.structs.replace(call, schema=JUDGE_SCHEMA), policy, settings.model)
+        opinion = read_opinion(reply.text, cut=reply.finish_reason == "length")
+    return {
+        "model": settings.model,
+        "served_name": reply.served_name,
+        "version": JUDGE_VERSION,
+        "opinion": opinion,
+        "raw": without_secrets(reply.text[:MAX_KEPT]).encode("utf-8", "replace").decode("utf-8"),
+    }
+
+
+async def _reply(provider: Provider, call: Call, policy: RetryPolicy, model: str) -> Reply:
+    try:
+        reply, _ = await ask_patiently(provider, call, policy, lambda _attempt, _error: None)
+    except ProviderError as error:
+        message = f"the judge {one_line(model, 80)} cannot be asked: {one_line(str(error), 300)}"
+        raise SelfdiagError(message, exit_code=3) from None
+    return reply
+
+
+def _items(run: Run) -> dict[str, Item]:
+    return {item.id: item for item in (*run.manifest.drawn.items(), *run.manifest.check)}
+
+
+def _judged_by(record: Record, model: str) -> bool:
+    return record.judge is not None and record.judge.get("model") == model

@@ -1,0 +1,75 @@
+"""How many calls are under way at once: fixed, or finding out what a server can take."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+MOST = 64
+"""So many calls at once at most while finding out."""
+BETTER = 1.1
+"""A higher limit must bring this much more throughput to be kept."""
+
+
+class Pace:
+    """Gives leave to start calls.
+
+    ``most`` is the limit; with ``finding`` the limit begins at ``start`` and doubles as long as that brings
+    noticeably more replies a second, up to ``most``. A server that says it is asked too much halves the limit, and
+    every full round without such a word gives one back.
+    """
+
+    def __init__(self, start: int, most: int, *, finding: bool) -> None:
+        self.limit = max(1, min(start, most))
+        self._most = most
+        self._finding = finding
+        self._under_way = 0
+        self._room = asyncio.Condition()
+        self._done = 0
+        self._since = 0.0
+        self._best = 0.0
+        self._best_limit = self.limit
+        self._overloaded = False
+
+    async def __aenter__(self) -> None:
+        async with self._room:
+            await self._room.wait_for(lambda: self._under_way < self.limit)
+            self._under_way += 1
+            if not self._since:
+                self._since = time.monotonic()
+
+    async def __aexit__(self, *exc: object) -> None:
+        async with self._room:
+            self._under_way -= 1
+            self._done += 1
+            if self._done >= 2 * self.limit:
+                self._round_over()
+            self._room.notify_all()
+
+    def overloaded(self) -> None:
+        """Take note that the server is asked too much at once: half as many calls from now on."""
+        self.limit = max(1, self.limit // 2)
+        self._finding = False
+        self._overloaded = True
+        self._begin_round()
+
+    def _round_over(self) -> None:
+        rate = self._done / max(time.monotonic() - self._since, 1e-6)
+        if self._finding:
+            self._climb(rate)
+        elif self._overloaded and self.limit < self._most:
+            self.limit += 1
+        self._begin_round()
+
+    def _climb(self, rate: float) -> None:
+        if rate < BETTER * self._best:
+            self.limit, self._finding = self._best_limit, False
+            return
+        self._best, self._best_limit = rate, self.limit
+        if self.limit == self._most:
+            self._finding = False
+        self.limit = min(2 * self.limit, self._most)
+
+    def _begin_round(self) -> None:
+        self._done = 0
+        self._since = time.monotonic()

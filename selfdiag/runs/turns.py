@@ -1,0 +1,166 @@
+"""One planned call: what it says, and the record that its reply becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import msgspec
+
+from selfdiag.battery.items import Trap
+from selfdiag.elicit.confidence import read_confidence
+from selfdiag.elicit.prompts import Prompt, render_posthoc, response_schema
+from selfdiag.elicit.reading import read_reply
+from selfdiag.elicit.token_confidence import answer_probability
+from selfdiag.models.base import Call, ProviderError, Reply, clipped
+from selfdiag.runs.plan import Plan, can_be_asked_afterwards
+from selfdiag.runs.records import POSTHOC, Fault, PlannedCall, Record, RunSettings
+from selfdiag.runs.replies import GradedReply, grade_reply
+from selfdiag.safety import one_line, without_secrets
+
+WARM_UP_QUESTION = "What is 1 + 1? Answer as a number."
+
+
+class Turns:
+    """Turns planned calls into calls, and what comes back into records.
+
+    A call that asks for a confidence afterwards speaks of an earlier answer, so the answers to probes are
+    remembered: ``known`` holds those of a resumed run, ``note`` adds each new one.
+    """
+
+    def __init__(self, plan: Plan, settings: RunSettings, known: Iterable[Record]) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._items = {item.id: item for item in plan.asked().items()}
+        self._answers: dict[tuple[str, int, int], Record] = {}
+        if POSTHOC in settings.confidence:
+            for record in known:
+                self.note(record)
+
+    def note(self, record: Record) -> None:
+        """Remember a probe's answer, if it is one that will be spoken of."""
+        if record.section == "probes" and POSTHOC in self._settings.confidence:
+            short = msgspec.structs.replace(record, raw="", reasoning="")
+            self._answers[record.item_id, record.paraphrase, record.replicate] = short
+
+    def has_answer(self, planned: PlannedCall) -> bool:
+        """Return whether the answer that a call speaks of is there."""
+        before = self._answers.get((planned.item_id, planned.paraphrase, planned.replicate))
+        return before is not None and can_be_asked_afterwards(before)
+
+    def call(self, planned: PlannedCall | None, *, structured: bool, max_tokens: int) -> Call:
+        """Return what to ask; None stands for the warm-up, which has the run's own contract."""
+        if planned is None:
+            prompt = Prompt(system=next(iter(self._plan.systems.values())), user=WARM_UP_QUESTION)
+        elif planned.section == POSTHOC:
+            before = self._before(planned)
+            prompt = render_posthoc(self._question(before), before.answer or "")
+        else:
+            prompt = self._plan.prompt(planned)
+        afterwards = planned is not None and planned.section == POSTHOC
+        parts = ("confidence",) if afterwards else self._parts()
+        temperature, seed = self._settings.temperature, self._settings.seed
+        if planned is not None and planned.temperature is not None:
+            # resamples at one seed would be copies
+            temperature, seed = planned.temperature, seed + planned.replicate
+        return Call(
+            system=prompt.system,
+            user=prompt.user,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            seed=seed,
+            schema=response_schema(*parts) if structured else None,
+            think=self._settings.think,
+            logprobs="logprob" in self._settings.confidence and not afterwards,
+        )
+
+    def record(self, planned: PlannedCall, result: Reply | ProviderError, *, attempts: int, structured: bool) -> Record:
+        """Return the record of a call's reply or fault."""
+        item = self._items[planned.item_id]
+        base = Record(
+            call_id=planned.call_id,
+            item_id=item.id,
+            bin=item.bin,
+            difficulty=getattr(item, "difficulty", None),
+            trap=isinstance(item, Trap),
+            family=getattr(item, "family", None),
+            section=planned.section,
+            arm=planned.arm,
+            claim=planned.claim,
+            claim_bin=planned.claim_bin,
+            labelled=planned.labelled,
+            paraphrase=planned.paraphrase,
+            replicate=planned.replicate,
+            structured=structured,
+            prompt_sha256=planned.prompt,
+            attempts=attempts,
+            outcome="error",
+            at=now(),
+        )
+        if isinstance(result, ProviderError):
+            fault = Fault(kind=result.kind, message=one_line(str(result), 400))
+            return msgspec.structs.replace(base, error=fault)
+        graded = grade_reply(item, result.text, result.finish_reason, overflow=result.overflow, declined=result.refusal)
+        if planned.section == POSTHOC:
+            graded = _afterwards(result, graded, self._before(planned))
+        return msgspec.structs.replace(
+            base,
+            raw=_storable(result.text),
+            reasoning=_storable(result.reasoning or clipped(graded.reasoning)),
+            answer=None if graded.answer is None else _storable(graded.answer),
+            confidence=graded.confidence,
+            confidence_source=POSTHOC if planned.section == POSTHOC else "stated",
+            token_confidence=answer_probability([(t.text, t.logprob) for t in result.tokens], graded.answer),
+            parse=graded.parse,
+            flags=graded.flags,
+            outcome=graded.outcome,
+            rule=graded.rule,
+            finish_reason=one_line(result.finish_reason, 60),
+            latency_s=round(result.latency_s, 4),
+            prompt_tokens=result.prompt_tokens,
+            completion_tokens=result.completion_tokens,
+        )
+
+    def _parts(self) -> tuple[str, ...]:
+        return ("answer", "confidence") if "stated" in self._settings.confidence else ("answer",)
+
+    def _before(self, planned: PlannedCall) -> Record:
+        return self._answers[planned.item_id, planned.paraphrase, planned.replicate]
+
+    def _question(self, record: Record) -> str:
+        return self._plan.prompts[record.prompt_sha256].user
+
+
+def _afterwards(reply: Reply, graded: GradedReply, before: Record) -> GradedReply:
+    """Return how sure a model says it is of its earlier answer, beside that answer and its outcome.
+
+    The whole reply may be the number.
+    """
+    reading = read_reply(reply.text, cut=reply.finish_reason == "length")
+    confidence, flags = reading.confidence, reading.flags
+    if confidence is None and reading.parse == "none" and not reading.truncated:
+        confidence, flags = read_confidence(reply.text[:200].strip())
+    unusable = graded.outcome in {"overflow", "refused", "empty", "truncated"}
+    if confidence is None and not unusable:
+        graded = msgspec.structs.replace(graded, outcome="unparsed", rule="no confidence found")
+    if confidence is None or unusable:
+        return msgspec.structs.replace(graded, answer=before.answer, confidence=None, flags=flags)
+    return GradedReply(
+        answer=before.answer,
+        confidence=confidence,
+        parse="salvaged" if reading.parse == "none" else reading.parse,
+        flags=flags,
+        outcome=before.outcome,
+        rule=before.rule,
+        reasoning=reading.reasoning,
+    )
+
+
+def now() -> str:
+    """Return the time in UTC to the millisecond, in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _storable(text: str) -> str:
+    """Return the text without keys, and with lone surrogates replaced: they have no UTF-8 form."""
+    return without_secrets(text).encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,404 @@
+"""Index of a profile, internal and external profiles, and the distance between the two."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfdiag.measure.external import (
+    MIN_ELEMENTS,
+    Criterion,
+    currency_from_horizon,
+    formal_structure,
+    hallucination_control,
+    knowledge_currency,
+    source_validity,
+    terminological_precision,
+)
+from selfdiag.measure.msi import (
+    ACCEPTABLE,
+    CRITERIA,
+    WEIGHTS,
+    Index,
+    consistency,
+    delta_avg,
+    index,
+    internal_profile,
+    profile_distance,
+)
+from selfdiag.measure.resampling import wilson
+
+FIRST = [0.80, 0.65, 0.70, 0.60, 0.90]
+SECOND = [0.55, 0.50, 0.45, 0.40, 0.75]
+THIRD = [0.65, 0.55, 0.60, 0.50, 0.80]
+PROFILES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+def msi(profile: list[float]) -> float:
+    value = index(profile).msi
+    assert value is not None
+    return value
+
+
+def shares(*values: float, n: int = 100) -> list[Criterion]:
+    return [formal_structure(round(value * n), n) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("profile", "value", "digits"),
+    [
+        (FIRST, 0.97940, 5),
+        (SECOND, 0.47405, 5),
+        (THIRD, 0.69318, 5),
+        ([0.2, 1, 1, 1, 1], 0.37566, 5),
+        ([0.7] * 5, 1.09567, 5),
+        ([1.0] * 5, 2.23607, 5),
+    ],
+)
+def test_golden_msi(profile: list[float], value: float, digits: int) -> None:
+    assert round(msi(profile), digits) == value
+
+
+def test_golden_norm_angle_mean_and_soft_minimum() -> None:
+    first = index(FIRST)
+    assert (round(first.norm or 0, 4), round(first.angle or 0, 2)) == (1.65, 8.39)
+    assert round(first.soft_min or 0, 4) == 0.6594
+    assert index([0.2, 1, 1, 1, 1]).mean == pytest.approx(0.84)
+
+
+def test_index_agrees_with_norm_times_cosine_times_minimum() -> None:
+    for profile in (FIRST, SECOND, THIRD, [0.3, 0.9]):
+        made = index(profile)
+        assert made.norm is not None and made.angle is not None
+        assert made.msi == pytest.approx(made.norm * math.cos(math.radians(made.angle)) * min(profile))
+        assert made.msi_per_root_n == pytest.approx((made.msi or 0) / math.sqrt(len(profile)))
+
+
+def test_weighted_means_by_use() -> None:
+    assert all(sum(row) == pytest.approx(1) and len(row) == 5 for row in WEIGHTS.values())
+    assert set(WEIGHTS) == {"research", "programming", "general"}
+    only_structure = index([0.0, 0.0, 1.0, 0.0, 0.0]).weighted
+    assert only_structure == pytest.approx({"research": 0.10, "programming": 0.35, "general": 0.10})
+    assert index([0.5, 0.5]).weighted == {} and "five criteria" in index([0.5, 0.5]).note
+
+
+def test_group_minimum_is_the_mean_of_the_weak_or_the_least() -> None:
+    assert index(FIRST).group_min == pytest.approx(0.625)
+    assert index([0.7, 0.8]).group_min == pytest.approx(0.7)
+    assert index([0.5, 0.6, 0.9], group_below=0.55).group_min == pytest.approx(0.5)
+
+
+def test_a_missing_criterion_leaves_no_index() -> None:
+    made = index([0.5, None, 0.5, None, 0.5])
+    assert made == Index(n=5, note="missing: x2 knowledge currency, x4 source validity")
+    assert index([None, 0.5]).note == "missing: x1"
+
+
+def test_zero_profile_has_no_angle() -> None:
+    made = index([0.0] * 5)
+    assert made.angle is None and "no angle" in made.note
+    assert (made.norm, made.msi, made.soft_min) == (0.0, 0.0, 0.0)
+    assert index([0.0, 0.0, 0.0, 0.0, 1.0]).angle is not None
+
+
+@pytest.mark.parametrize("profile", [[], [1.01], [-0.01, 0.5], [math.nan]])
+def test_index_refuses_what_is_no_profile(profile: list[float]) -> None:
+    with pytest.raises(ValueError, match="criterion|between 0 and 1"):
+        index(profile)
+
+
+def test_a_soft_minimum_needs_sharpness() -> None:
+    with pytest.raises(ValueError, match="sharpness"):
+        index(FIRST, sharpness=0)
+
+
+@given(PROFILES)
+def test_bounds(profile: list[float]) -> None:
+    made = index(profile)
+    assert made.norm is not None and made.msi is not None and made.mean is not None and made.soft_min is not None
+    assert 0 <= made.msi <= made.norm + 1e-12 and made.norm <= math.sqrt(len(profile)) + 1e-12
+    assert min(profile) - 1e-9 <= made.soft_min <= made.mean + 1e-9
+    assert made.group_min is not None and min(profile) - 1e-9 <= made.group_min
+    assert made.angle is None or 0 <= made.angle <= 90
+    assert (made.angle is None) == (not any(profile))
+
+
+@given(PROFILES, st.randoms(use_true_random=False))
+def test_order_of_criteria_does_not_matter(profile: list[float], random: object) -> None:
+    shuffled = list(profile)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    for name in ("norm", "angle", "msi", "mean", "soft_min", "group_min"):
+        assert getattr(index(shuffled), name) == pytest.approx(getattr(index(profile), name), abs=1e-9)
+
+
+@given(PROFILES, st.integers(0, 11), st.floats(0, 1))
+def test_raising_a_criterion_never_lowers_the_index(profile: list[float], at: int, to: float) -> None:
+    raised = list(profile)
+    raised[at % len(raised)] = max(to, raised[at % len(raised)])
+    before, after = index(profile), index(raised)
+    for name in ("norm", "msi", "mean", "soft_min"):
+        assert getattr(after, name) >= getattr(before, name) - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("sd", "word"),
+    [(0.0, "high"), (0.1, "high"), (0.1 + 1e-15, "high"), (0.1001, "moderate"), (0.1499, "moderate"), (0.15, "low")],
+)
+def test_consistency_at_its_boundaries(sd: float, word: str) -> None:
+    assert consistency(sd) == word
+
+
+def test_internal_profile_leaves_missing_replies_out() -> None:
+    made = internal_profile([[0.2, 0.5, math.nan], [0.4, math.nan, math.nan], [0.9, math.nan, math.nan]])
+    assert list(made) == ["x1", "x2", "x3"]
+    assert made["x1"].mean == pytest.approx(0.5) and made["x1"].n == 3
+    assert made["x1"].sd == pytest.approx(math.sqrt(0.13)) and made["x1"].consistency == "low"
+    assert (made["x2"].mean, made["x2"].sd, made["x2"].n) == (0.5, None, 1)
+    assert made["x2"].consistency is None and "only one reply" in made["x2"].note
+    assert (made["x3"].mean, made["x3"].n, made["x3"].note) == (None, 0, "no reply")
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.integers(0, 10))
+def test_missing_replies_change_nothing(replies: list[float], missing: int) -> None:
+    with_gaps = [*replies, *[math.nan] * missing]
+    assert internal_profile(np.array([with_gaps]).T) == internal_profile(np.array([replies]).T)
+
+
+@pytest.mark.parametrize("bad", [[[1.2]], [[-0.1]], [[math.inf]], [0.5, 0.6]])
+def test_internal_profile_refuses_other_values(bad: object) -> None:
+    with pytest.raises(ValueError, match="reply|instances"):
+        internal_profile(bad)  # type: ignore[arg-type]
+
+
+def test_hallucination_control() -> None:
+    made = hallucination_control(15, 50, 60)
+    assert (made.value, made.numerator, made.denominator, made.n) == (0.75, 45, 60, 60)
+    assert made.ci == wilson(45, 60) and made.method == "Wilson"
+    assert hallucination_control(0, 30, 60).value == 1.0
+    silent = hallucination_control(0, 29, 60)
+    assert silent.value is None and silent.note == "missing: only 29 of 60 attempted"
+
+
+def test_source_validity() -> None:
+    made = source_validity(30, 10, 40)
+    assert (made.value, made.numerator, made.denominator) == (0.75, 30, 40)
+    assert source_validity(30, 10, 41).note == "missing: 41 of 81 sources unknown"
+
+
+def test_shares_of_elements() -> None:
+    for measure in (formal_structure, terminological_precision):
+        made = measure(20, 25)
+        assert (made.value, made.numerator, made.denominator, made.ci) == (0.8, 20, 25, wilson(20, 25))
+
+
+def test_currency_from_ages() -> None:
+    ages = [0.0, 1.0, 2.0, 3.0] * 10
+    made = knowledge_currency(ages)
+    assert (made.value, made.numerator, made.denominator, made.n) == pytest.approx((0.7, 3.5, 5.0, 40))
+    assert made.ci is not None and 0.6 < made.ci[0] < 0.7 < made.ci[1] < 0.8 and "1.5 years" in made.note
+    assert knowledge_currency(ages, years=10).value == pytest.approx(0.85)
+    assert knowledge_currency([9.0] * 30).value == 0.0
+    assert knowledge_currency([1.0] * 30).ci is None
+    assert made == knowledge_currency(ages) != knowledge_currency(ages, seed=1)
+
+
+def test_currency_from_a_horizon() -> None:
+    made = currency_from_horizon(2024, 2026, facts=30)
+    assert (made.value, made.numerator, made.denominator) == pytest.approx((0.6, 3.0, 5.0)) and made.ci is None
+    assert "no interval" in made.note
+    assert currency_from_horizon(2010, 2026, facts=30, years=10).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("made", "n"),
+    [
+        (hallucination_control(3, 24, 24), 24),
+        (source_validity(20, 4, 0), 24),
+        (formal_structure(0, 0), 0),
+        (terminological_precision(24, 24), 24),
+        (knowledge_currency([1.0] * 24), 24),
+        (knowledge_currency([]), 0),
+        (currency_from_horizon(2025, 2026, facts=24), 24),
+    ],
+)
+def test_fewer_than_25_elements_say_nothing(made: Criterion, n: int) -> None:
+    assert (made.value, made.ci, made.n) == (None, None, n)
+    assert made.note == f"cannot say: only {n} of {MIN_ELEMENTS} scored elements"
+
+
+def test_too_few_elements_keep_their_counts() -> None:
+    few = formal_structure(7, 9)
+    assert (few.numerator, few.denominator) == (7, 9)
+    assert knowledge_currency([1.0, 2.0]).numerator == 3.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hallucination_control(5, 4, 60),
+        lambda: hallucination_control(5, 61, 60),
+        lambda: hallucination_control(-1, 4, 60),
+        lambda: source_validity(-1, 40, 0),
+        lambda: source_validity(30, 40, -1),
+        lambda: formal_structure(31, 30),
+        lambda: terminological_precision(-1, 30),
+        lambda: knowledge_currency([-0.5]),
+        lambda: knowledge_currency([math.nan]),
+        lambda: knowledge_currency([1.0], years=0),
+        lambda: currency_from_horizon(2027, 2026, facts=30),
+        lambda: currency_from_horizon(math.nan, 2026, facts=30),
+        lambda: currency_from_horizon(2025, 2026, facts=-1),
+        lambda: profile_distance([0.5], [0.5, 0.5]),
+        lambda: profile_distance([0.5], [1.5]),
+        lambda: delta_avg([[0.5, 0.5]], shares(0.5)),
+    ],
+)
+def test_impossible_counts_are_refused(call: object) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("internal", "external", "value"),
+    [
+        (SECOND, [0.51, 0.50, 0.39, 0.38, 0.67], 0.040),
+        (THIRD, [0.67, 0.59, 0.56, 0.59, 0.70], 0.058),
+        (FIRST, [0.80, 0.60, 0.75, 0.68, 0.87], 0.042),
+    ],
+)
+def test_golden_delta(internal: list[float], external: list[float], value: float) -> None:
+    distance, signed = profile_distance(internal, external)
+    assert distance is not None and round(distance, 3) == value
+    assert signed == pytest.approx(np.mean(np.array(internal) - external))
+    made = delta_avg([internal] * 30, shares(*external))
+    assert (made.value, made.signed, made.n) == pytest.approx((distance, signed, 5))
+
+
+def test_distance_leaves_out_what_is_missing() -> None:
+    assert profile_distance([0.9, None, 0.5], [0.5, 0.5, None]) == pytest.approx((0.4, 0.4))
+    assert profile_distance([0.2, None], [0.5, 0.5])[1] == pytest.approx(-0.3)
+    assert profile_distance([None], [0.5]) == (None, None)
+
+
+def test_verdict_follows_the_interval() -> None:
+    instances = np.random.default_rng(3).normal(FIRST, 0.05, size=(30, 5)).clip(0, 1)
+    near = delta_avg(instances, shares(*FIRST, n=300))
+    far = delta_avg(instances, shares(0.4, 0.3, 0.3, 0.2, 0.5, n=300))
+    between = delta_avg(instances, shares(0.65, 0.5, 0.55, 0.45, 0.75, n=60))
+    assert near.ci is not None and near.ci[1] <= ACCEPTABLE and near.verdict == "acceptable"
+    assert far.ci is not None and far.ci[0] > ACCEPTABLE and far.verdict == "not acceptable"
+    assert between.ci is not None and between.ci[0] <= ACCEPTABLE < between.ci[1] and between.verdict == "cannot say"
+    assert far.signed is not None and far.signed_ci is not None and far.signed_ci[0] < far.signed < far.signed_ci[1]
+    for made in (near, far, between):
+        assert made.ci is not None and made.value is not None and made.ci[0] <= made.value <= made.ci[1]
+        assert "2000 draws" in made.method
+
+
+def test_delta_is_seeded() -> None:
+    instances = np.random.default_rng(3).random((20, 5))
+    external = shares(*SECOND)
+    assert delta_avg(instances, external) == delta_avg(instances, external)
+    assert delta_avg(instances, external).ci != delta_avg(instances, external, seed=1).ci
+
+
+def test_delta_names_criteria_missing_on_either_side() -> None:
+    instances = np.full((10, 5), 0.6)
+    instances[:, 0] = math.nan
+    external = [*shares(0.5, 0.5, 0.5, 0.5), formal_structure(1, 2)]
+    made = delta_avg(instances, external)
+    assert made.n == 3 and made.value == pytest.approx(0.1)
+    assert made.note == "left out: x1 hallucination control, x5 terminological precision"
+    none_left = delta_avg(instances[:, :1], shares(0.5))
+    assert (none_left.value, none_left.signed, none_left.verdict) == (None, None, "cannot say")
+    assert "no criterion is known" in none_left.note and "x1" in none_left.note
+    assert delta_avg(np.empty((0, 1)), shares(0.5)).value is None
+
+
+def test_one_instance_has_no_interval() -> None:
+    for instances in ([FIRST], [FIRST, [math.nan, *FIRST[1:]]]):
+        made = delta_avg(instances, shares(*FIRST))
+        assert made.value == pytest.approx(0, abs=1e-12)
+        assert (made.ci, made.verdict) == (None, "cannot say")
+        assert "only one reply" in made.note
+
+
+def test_nothing_to_resample_has_no_interval() -> None:
+    made = delta_avg(np.ones((10, 2)), shares(1.0, 1.0))
+    assert (made.value, made.ci, made.verdict) == (0.0, None, "cannot say")
+    assert "every draw gives the same value" in made.note
+
+
+def test_exact_agreement_lies_in_its_own_interval() -> None:
+    made = delta_avg(np.full((10, 5), 0.5), shares(*[0.5] * 5))
+    assert made.value == 0 and made.ci is not None and made.ci[0] == 0 < made.ci[1] and made.verdict == "acceptable"
+    assert "stretched" in made.note
+
+
+def test_currency_by_ages_is_resampled_and_by_horizon_fixed() -> None:
+    instances = np.full((10, 1), 0.9)
+    by_age = delta_avg(instances, [knowledge_currency([0.0, 4.0] * 20)])
+    by_horizon = delta_avg(instances, [currency_from_horizon(2024, 2026, facts=40)])
+    assert by_age.value == by_horizon.value == pytest.approx(0.3)
+    # The standard error of the mean age is 2 / sqrt 40 years, of a span of 5.
+    assert by_age.ci is not None and by_age.ci[1] - by_age.ci[0] == pytest.approx(2 * 1.96 * 0.0632, rel=0.15)
+    assert by_horizon.ci is None and "held fixed in the interval: x1" in by_horizon.note
+
+
+def test_interval_covers_both_sources_of_noise() -> None:
+    rng = np.random.default_rng(9)
+    noisy = 0.9 + 0.1 * rng.uniform(-1, 1, size=(16, 1))
+    still = np.full((16, 1), noisy.mean())
+    widths = []
+    for instances, n in itertools.product((noisy, still), (50, 5000)):
+        ci = delta_avg(instances, shares(0.5, n=n)).ci
+        assert ci is not None
+        widths.append(ci[1] - ci[0])
+    # One criterion far from its claim: the standard errors add in squares.
+    errors = [math.hypot(a, b) for a in (float(noisy.std(ddof=1)) / 4, 0) for b in (0.5 / 50**0.5, 0.5 / 5000**0.5)]
+    assert widths == pytest.approx([2 * 1.96 * e for e in errors], rel=0.15)
+
+
+@pytest.mark.parametrize(("elements", "share"), [(8, 0.71), (25, 0.996)])
+def test_share_of_perfect_self_knowledge_that_passes(elements: int, share: float) -> None:
+    rng = np.random.default_rng(20)
+    truth = rng.uniform(0.4, 0.9, size=(3000, 5))
+    measured = rng.binomial(elements, truth) / elements
+    distances = [profile_distance(t, m)[0] for t, m in zip(truth.tolist(), measured.tolist(), strict=True)]
+    assert np.mean([d is not None and d <= ACCEPTABLE for d in distances]) == pytest.approx(share, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("elements", "excess", "verdict", "least"),
+    [(60, 0.0, "acceptable", 0.9), (60, 0.3, "not acceptable", 0.9), (25, 0.0, "acceptable", 0.6)],
+)
+def test_verdicts_of_simulated_models(elements: int, excess: float, verdict: str, least: float) -> None:
+    rng = np.random.default_rng(21)
+    verdicts = []
+    for _ in range(40):
+        truth = rng.uniform(0.3, 0.65, size=5)
+        instances = rng.normal(truth + excess, 0.08, size=(30, 5)).clip(0, 1)
+        external = [formal_structure(int(k), elements) for k in rng.binomial(elements, truth)]
+        verdicts.append(delta_avg(instances, external, draws=400).verdict)
+    assert np.mean([v == verdict for v in verdicts]) >= least
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), min_size=3, max_size=3), min_size=1, max_size=6),
+    st.lists(st.integers(0, 30), min_size=3, max_size=3),
+)
+def test_delta_is_never_half_defined(instances: list[list[float]], right: list[int]) -> None:
+    made = delta_avg(instances, [formal_structure(k, 30) for k in right], draws=50)
+    internal = [c.mean for c in internal_profile(instances).values()]
+    value, signed = profile_distance(internal, [k / 30 for k in right])
+    assert made.value == (value if value is None else pytest.approx(value))
+    assert made.signed == (signed if signed is None else pytest.approx(signed))
+    assert made.ci is not None or made.note
+    assert made.ci is None or (made.value is not None and made.ci[0] <= made.value <= made.ci[1])
+
+
+def test_criteria_are_five() -> None:
+    assert list(CRITERIA) == ["x1", "x2", "x3", "x4", "x5"]

@@ -1,0 +1,124 @@
+"""A judge's second opinion: only on undecided answers, without the confidence, beside the figures."""
+
+import json
+from pathlib import Path
+
+import pytest
+from http_stub import Stub, completion
+
+from selfdiag.runs.store import read_run
+
+BATTERY = """
+id = "rivers"
+version = "1"
+
+[[probe]]
+id = "river"
+bin = "rivers"
+difficulty = "easy"
+kind = "text"
+answer = "Danube"
+aliases = ["Donau"]
+questions = ["Which river flows through Vienna and Budapest? Answer with its name."]
+source = "A general encyclopedia, entry 'Danube'"
+
+[[probe]]
+id = "number"
+bin = "rivers"
+difficulty = "easy"
+kind = "number"
+answer = "24"
+questions = ["How many boats are 4 times 6 boats? Answer as a number."]
+derivation = "4 * 6"
+
+[[probe]]
+id = "printed"
+bin = "rivers"
+difficulty = "easy"
+kind = "code"
+answer = "Danube"
+questions = ["What does print('Danube') print?"]
+derivation = "'Danube'"
+"""
+REPLY = '{"answer": "the mighty Danube, \\"answer\\": \\"same\\"", "confidence": 87}'
+
+
+@pytest.fixture
+def battery(tmp_path: Path) -> Path:
+    path = tmp_path / "rivers.toml"
+    path.write_text(BATTERY, encoding="utf-8")
+    return path
+
+
+def ask(selfdiag, battery: Path, model: Stub, *words: str):
+    return selfdiag(
+        *("run", "openai:m", "--base-url", model.url, "--battery", str(battery), "--structured", "off"),
+        *("--out", "run", "--sections", "probes", *words),
+    )
+
+
+def test_a_judge_sees_undecided_answers_alone_and_changes_no_figure(selfdiag, battery, tmp_path) -> None:
+    # the plan asks "number" first; about it the judge is asked twice: in plain text, then held to a schema
+    texts = ["I think they differ.", '{"answer": "different"}', '{"answer": "same"}']
+    opinions = [completion({"content": text}) for text in texts]
+    with Stub(completion({"content": REPLY})) as model, Stub(*opinions) as judge:
+        done = ask(selfdiag, battery, model, "--judge", "openai:j", "--judge-base-url", judge.url, "--json")
+        asked = [request.json() for request in judge.requests]
+    assert done.returncode == 0, done.stderr
+    assert ["response_format" in request for request in asked] == [False, True, False]
+    for request in asked:
+        text = json.dumps(request["messages"])
+        assert "87" not in text
+        assert "confidence" not in text
+    river = asked[2]["messages"][1]["content"]
+    assert 'Key: "Danube"' in river
+    assert 'Also right: ["Donau"]' in river
+    assert 'Candidate: "the mighty Danube, \\"answer\\": \\"same\\""' in river
+    summary = json.loads(done.stdout)
+    assert summary["metrics"]["accuracy"]["value"] == 0.0
+    opinion = summary["second_opinion"]
+    counts = {name: opinion[name] for name in ("model", "undecided", "same", "different", "unread", "not_asked")}
+    assert counts == {
+        "model": "openai:j",
+        "undecided": 2,
+        "same": 1,
+        "different": 1,
+        "unread": 0,
+        "not_asked": 0,
+    }
+    assert opinion["metrics"]["accuracy"]["value"] == pytest.approx(1 / 3)
+    latest = read_run(tmp_path / "run").latest().values()
+    judges = {record.item_id: record.judge for record in latest}
+    assert judges["printed"] is None
+    assert judges["river"] == {
+        "model": "openai:j",
+        "served_name": judges["river"]["served_name"],
+        "version": "1",
+        "opinion": "same",
+        "raw": '{"answer": "same"}',
+    }
+    assert {record.outcome for record in latest} == {"incorrect"}
+
+
+def test_a_judge_that_cannot_be_asked_costs_nothing_but_its_opinion(selfdiag, battery, tmp_path) -> None:
+    with Stub(completion({"content": REPLY})) as model:
+        nobody = ("--judge-base-url", "http://127.0.0.1:9/v1", "--max-retries", "0")
+        done = ask(selfdiag, battery, model, "--judge", "openai:j", *nobody)
+        assert done.returncode == 3
+        last = done.stderr.strip().splitlines()[-1]
+        assert "the judge openai:j cannot be asked" in last
+        assert "The run is kept" in last
+        assert len(read_run(tmp_path / "run").latest()) == 3
+        calls = len(model.requests)
+        # any later judge is asked about what is on file; the model itself is not asked again
+        with Stub(completion({"content": '{"answer": "different"}'})) as judge:
+            again = selfdiag("run", "--resume", "run", "--judge", "openai:k", "--judge-base-url", judge.url)
+            assert again.returncode == 0, again.stderr
+            assert len(judge.requests) == 2
+            once_more = selfdiag("run", "--resume", "run", "--judge", "openai:k", "--judge-base-url", judge.url)
+            assert len(judge.requests) == 2
+        assert len(model.requests) == calls
+    assert "no undecided answer is left to judge" in once_more.stderr
+    assert "judge openai:k: 0 of 2 undecided answers give the key's answer" in " ".join(
+        line.strip("│ ") for line in again.stdout.splitlines()
+    )
