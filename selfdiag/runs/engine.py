@@ -24,8 +24,9 @@ TRIAL_CALLS = 5
 TRIAL_NEEDS = 0.8
 """Share of the trial's replies that must parse in plain text; below it a schema is turned on."""
 MAX_CONSECUTIVE_ERRORS = 5
-LEAST_REPETITIONS = 50
-"""A run repeats so many calls, or as many as it has: beyond that a server is not slow but broken."""
+LEAST_REPETITIONS = 100
+REPETITIONS_A_CALL = 3
+"""A run makes at most so many repetitions a call, or the least: beyond that a server is not slow but broken."""
 HOPELESS = frozenset({*FATAL, "unreachable", "timeout"})
 """Kinds that end the run when the warm-up meets them after all retries."""
 THINKING_TOKENS = 8192
@@ -67,7 +68,7 @@ class Engine:
         self._limit = MOST if settings.concurrency == "auto" else settings.concurrency or provider.concurrency
         self._pace = Pace(provider.concurrency if finding else self._limit, self._limit, finding=finding)
         self._policy = RetryPolicy(retries=settings.max_retries)
-        self._repetitions = AttemptBudget(max(LEAST_REPETITIONS, len(plan.calls)))
+        self._repetitions = AttemptBudget(max(LEAST_REPETITIONS, REPETITIONS_A_CALL * len(plan.calls)))
         self._queue: asyncio.Queue[Event | _Landed | None] = asyncio.Queue(maxsize=4 * self._limit + 16)
         self._going = asyncio.Event()
         self._going.set()

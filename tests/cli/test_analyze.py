@@ -157,7 +157,7 @@ def test_two_runs_give_one_table(selfdiag) -> None:
         assert selfdiag("run", f"persona:{persona}", "--limit", "15").returncode == 0
     ids = [row["run_id"] for row in json.loads(selfdiag("runs", "list", "--json").stdout)]
     found = analyze(selfdiag, *ids)
-    assert [one["model"]["name"] for one in found["models"]] == ["blind", "calibrated"]
+    assert sorted(one["model"]["name"] for one in found["models"]) == ["blind", "calibrated"]
     assert found["pooled"]["models"] == 2
 
 

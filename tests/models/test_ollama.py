@@ -518,7 +518,7 @@ async def test_an_older_server_is_asked_for_each_model(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("fault", [Answer(fault="silent"), refused("no", 500), refused("no", 404)])
 async def test_what_a_server_does_not_tell_in_time_stays_open(fault: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ollama, "DISCOVERY_TIMEOUT", 0.25)
+    monkeypatch.setattr(ollama, "DISCOVERY_TIMEOUT", 1.0)
     with OllamaStub(models=[PLAIN, CODER], old=True) as stub:
         stub.paths["/api/show"] = fault
         found = await found_at(stub.url, monkeypatch)
