@@ -16,7 +16,8 @@ FILE is a run (a folder, an id or 'latest'), a run's records.jsonl, a CSV file w
 object a line. Columns named confidence (0-100, or 0-1 in the whole file) and correct (1/0, true/false, right/wrong, or
 an outcome such as abstained) are found by name, item, bin, model, trap and logprob too; --map names others.
 
-With a column raw (--map raw=COLUMN) and no labels it reads raw replies and says what it found in them.
+With --map raw=COLUMN it reads raw replies and says what it found in them; with --map raw=COLUMN,correct=COLUMN it takes
+the stated confidence from them.
 
 \b
 Examples:
@@ -24,6 +25,7 @@ Examples:
   selfdiag analyze log.csv --map conf=p,correct=label,item=id,model=llm
   selfdiag analyze log.csv --by model,bin --json > summary.json
   selfdiag analyze latest
+  selfdiag analyze RUN RUN                 several runs side by side
   selfdiag analyze latest --regrade
   selfdiag analyze replies.jsonl --map raw=text
 """
@@ -33,16 +35,19 @@ def _divisions(_ctx: click.Context, _param: click.Parameter, value: str | None) 
     if value is None:
         return None
     names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
-    unknown = next((name for name in names if name not in {"model", "bin", "file"}), None)
+    from selfdiag.protocols.analysis import DIVISIONS
+
+    unknown = next((name for name in names if name not in DIVISIONS), None)
     if unknown is not None:
-        raise click.BadParameter(f"no {unknown!r}; there are: model, bin, file")
+        raise click.BadParameter(f"no {unknown!r}; there are: {', '.join(DIVISIONS)}")
     return names
 
 
 @click.command(help=HELP)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--map", "mapping", default="", metavar="KEY=COLUMN,...", help="Which column is which.")
-@click.option("--by", callback=_divisions, metavar="NAMES", help="Divide by model, bin, file (default: model).")
+@click.option("--map", "mappings", multiple=True, metavar="KEY=COLUMN,...", help="Which column is which.")
+@click.option("--by", callback=_divisions, metavar="NAMES", help="Divide by model, bin, file.")
+@click.option("--full", is_flag=True, help="Every metric of every group.")
 @click.option(
     "--set",
     "which",
@@ -56,15 +61,15 @@ def _divisions(_ctx: click.Context, _param: click.Parameter, value: str | None) 
 @click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
 @click.option("--regrade", is_flag=True, help="Grade a run's raw replies by today's rules; say what changes.")
 @json_option
-def analyze(files: tuple[str, ...], mapping: str, by: tuple[str, ...] | None, which: str, **flags: Any) -> None:
+def analyze(files: tuple[str, ...], by: tuple[str, ...] | None, which: str, **flags: Any) -> None:
     """Compute every measure; the help text is ``HELP``."""
     from selfdiag.runs.table_file import parse_mapping
 
-    columns = parse_mapping(mapping)
+    columns = parse_mapping(",".join(flags.pop("mappings")))
     if flags["regrade"]:
         _regrade(files, as_json=flags["as_json"])
         return
-    if "raw" in columns and not {"confidence", "correct"} & set(columns):
+    if "raw" in columns and "correct" not in columns:
         _read_raw(files, columns, as_json=flags["as_json"])
         return
     _measure(files, columns, by, attempted=which == "attempted", **flags)
@@ -78,6 +83,7 @@ def _measure(
     attempted: bool,
     as_json: bool,
     regrade: bool,  # noqa: ARG001 - handled before
+    full: bool,
     seed: int | None,
     **settings: Any,
 ) -> None:
@@ -90,7 +96,7 @@ def _measure(
     if as_json:
         print_json(found.models[0] if len(found.models) == 1 else found)
         return
-    _show(found, attempted=attempted)
+    _show(found, attempted=attempted, full=full)
     if len(found.models) > 1:
         for part in parts:
             for note in part.notes:
@@ -98,14 +104,16 @@ def _measure(
 
 
 def _usual_divisions(parts: list[Any]) -> tuple[str, ...]:
-    several_files = ("file",) if len(parts) > 1 and any(part.run is None for part in parts) else ()
-    return (*(("model",) if any(any(part.model) for part in parts) else ()), *several_files)
+    models = [name for part in parts for name in set(part.model)]
+    # two runs of one model are two audits, and two files may be too
+    apart = len(parts) > 1 and (len(set(models)) < len(models) or any(part.run is None for part in parts))
+    return (*(("model",) if any(models) else ()), *(("file",) if apart else ()))
 
 
 def _part(name: str, mapping: dict[str, str]) -> Any:
     """Return the rows of one run or file."""
     from selfdiag.protocols.analysis import Part
-    from selfdiag.runs.columns import columns_of
+    from selfdiag.protocols.sources import run_columns
     from selfdiag.runs.importers import read_answers
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
@@ -123,9 +131,9 @@ def _part(name: str, mapping: dict[str, str]) -> Any:
             notes=answers.notes,
         )
     run = read_run(find_run(name))
-    columns, note = columns_of(run.measured())
+    columns, note = run_columns(run, run.measured())
     return Part(
-        file=one_line(str(run.folder), 120),
+        file=one_line(run.manifest.run_id, 60),
         columns=columns,
         model=(run.manifest.settings.model,) * len(columns),
         notes=(note,) if note else (),
@@ -150,11 +158,11 @@ def _file(name: str) -> Path | None:
     return None
 
 
-def _show(found: Any, *, attempted: bool) -> None:
+def _show(found: Any, *, attempted: bool, full: bool) -> None:
     import textwrap
 
     from selfdiag.report.card import card_lines, framed
-    from selfdiag.report.table import groups_table, metrics_table, pooled_lines, sources_lines
+    from selfdiag.report.table import group_name, groups_table, metrics_table, pooled_lines, sources_lines
 
     width = min(shutil.get_terminal_size((100, 24)).columns, 160)
     if len(found.models) == 1:
@@ -163,6 +171,9 @@ def _show(found: Any, *, attempted: bool) -> None:
         click.echo(metrics_table(summary.metrics_attempted if attempted else summary.metrics))
     else:
         click.echo(groups_table(found, attempted=attempted, width=width))
+        for summary in found.models if full else ():
+            metrics = summary.metrics_attempted if attempted else summary.metrics
+            click.echo(f"\n{group_name(summary.group)}: {summary.tier.advice}\n{metrics_table(metrics)}")
     said = pooled_lines(found.pooled) if found.pooled is not None else []
     for summary in found.models:
         if summary.sources is not None:

@@ -79,7 +79,9 @@ def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
 @plain_option
 @click.option("--dry-run", is_flag=True, help="Print what would be asked, and ask nothing.")
 @click.option("--yes", is_flag=True, help=f"Do not ask before a run of more than {MANY_CALLS:,} calls.")
-@click.option("--base-url", callback=_address, metavar="URL", help="Address of an OpenAI-compatible server.")
+@click.option(
+    "--base-url", callback=_address, metavar="URL", help="Address of the server (openai, ollama, anthropic, gemini)."
+)
 @click.option(
     "--sections", default="probes,traps", callback=_names, help="What to ask: probes,traps (default), fresh-check."
 )
@@ -139,6 +141,7 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     import asyncio
 
     from selfdiag.cli.watch import Outcome, watch
+    from selfdiag.runs.judging import judge_provider
     from selfdiag.runs.records import RunSettings
     from selfdiag.runs.session import Session
     from selfdiag.runs.shelf import find_run
@@ -159,6 +162,8 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
         settings = RunSettings(**fields)
     session = Session(settings, folder=flags["out"], resume=resume, waiting=say)
     info = session.provider().info()  # an unknown model is told before anything is asked or written
+    if settings.judge:
+        judge_provider(_judge_settings(settings))
     if flags["dry_run"]:
         _dry_run(session, as_json=as_json)
         return ExitCode.OK
@@ -180,28 +185,37 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     return _conclude(session, outcome, as_json=as_json, plain=plain)
 
 
+def _judge_settings(settings: Any) -> Any:
+    from selfdiag.runs.judging import JudgeSettings
+
+    return JudgeSettings(
+        model=settings.judge,
+        base_url=settings.judge_base_url,
+        timeout=settings.timeout,
+        max_retries=settings.max_retries,
+    )
+
+
 async def _judge(session: Any) -> None:
     """Ask the judge, if there is one, about the answers that the rules left undecided."""
-    from selfdiag.runs.judging import JudgeSettings, judge_run
+    from selfdiag.runs.judging import judge_run
     from selfdiag.safety import SelfdiagError, one_line
 
     chosen = session.settings
     if not chosen.judge:
         return
-    settings = JudgeSettings(
-        model=chosen.judge,
-        base_url=chosen.judge_base_url,
-        timeout=chosen.timeout,
-        max_retries=chosen.max_retries,
-    )
-    judged = 0
+    judged = unread = 0
     try:
-        async for opinion in judge_run(session.folder, settings, waiting=say):
-            judged = opinion.done
+        async for found in judge_run(session.folder, _judge_settings(chosen), waiting=say):
+            judged = found.done
+            unread += found.opinion is None
     except SelfdiagError as error:
         again = f"selfdiag run --resume {_name(session)} --judge {one_line(chosen.judge, 80)}"
+        if chosen.judge_base_url:
+            again += f" --judge-base-url {one_line(chosen.judge_base_url, 200)}"
         raise SelfdiagError(f"{error}. The run is kept; ask again with: {again}", exit_code=error.exit_code) from None
     said = f"{judged} undecided answers judged" if judged else "no undecided answer is left to judge"
+    said += f", {unread} opinions could not be read" if unread else ""
     say(f"judge {one_line(chosen.judge, 80)}: {said}")
 
 
@@ -272,7 +286,8 @@ def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
     from selfdiag.report.card import TIER_LINE, card_lines, framed
     from selfdiag.runs.store import read_run
 
-    summary = summarise(read_run(session.folder))
+    run = read_run(session.folder)
+    summary = summarise(run)
     for problem in session.problems:
         say(f"selfdiag: {problem}")
     if as_json:
@@ -285,10 +300,10 @@ def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
             shown[tier] = shown[tier].replace(lines[TIER_LINE], click.style(lines[TIER_LINE], bold=True, fg="cyan"))
         click.echo("\n".join(shown))
         click.echo(f"  report: selfdiag report {_name(session)} --format md -o report.md")
-    return _exit_code(session, outcome, summary)
+    return _exit_code(session, outcome, sum(record.error is not None for record in run.planned()))
 
 
-def _exit_code(session: Any, outcome: Any, summary: Any) -> int:
+def _exit_code(session: Any, outcome: Any, errors: int) -> int:
     resume = f"selfdiag run --resume {_name(session)}"
     if outcome.failed is not None:
         say(f"selfdiag: {outcome.failed.message}. What was answered is kept; go on with: {resume}")
@@ -299,7 +314,6 @@ def _exit_code(session: Any, outcome: Any, summary: Any) -> int:
     if outcome.word == "budget":
         say(f"selfdiag: the budget is used up. Go on with: {resume}")
         return ExitCode.INCOMPLETE
-    errors = summary.counts["probes"]["error"] + summary.counts["traps"]["error"]
     if errors:
         say(f"selfdiag: {errors} calls ended in an error. Ask them again with: {resume}")
         return ExitCode.INCOMPLETE

@@ -101,6 +101,8 @@ def read_date(text: str) -> tuple[Day | None, bool]:
         return None, False
     plain = plain_arithmetic(without_lead(unwrap(clean_text(text)[0])).strip().strip(".,;!"))
     folded = " ".join(without_accents(plain).replace("*", ".").split())
+    if folded.endswith("-"):
+        return None, False  # "1990-" is a span without its end
     iso = _ISO.fullmatch(folded.replace("/", "-").replace(".", "-"))
     if iso:
         return _checked(int(iso[1]), int(iso[2]) if iso[2] else None, int(iso[3]) if iso[3] else None), False
@@ -156,8 +158,8 @@ def grade_date(probe: Probe, reading: Reading) -> Verdict:
         reading: a reading with an answer.
     """
     answer = reading.answer or ""
-    read = [read_date(text) for text in (probe.answer, *probe.aliases)]
-    keys = [day for day, either in read if day is not None and not either]
+    read = {text: read_date(text) for text in (probe.answer, *probe.aliases)}
+    keys = [day for day, either in read.values() if day is not None and not either]
     given, ambiguous = read_date(answer)
     shown = _shown(keys[0]) if keys else fold_text(probe.answer)
     right = given is not None and any(_agrees(given, key) for key in keys)
@@ -170,6 +172,6 @@ def grade_date(probe: Probe, reading: Reading) -> Verdict:
             flags=("ambiguous_date",),
         )
     if given is None or not keys:
-        same = fold_text(answer) in [fold_text(text) for text in (probe.answer, *probe.aliases)]
+        same = fold_text(answer) in [fold_text(text) for text, (day, _) in read.items() if day is None]
         return Verdict(right=same, rule="text" if same else "no date", expected=shown, given=fold_text(answer))
     return Verdict(right=right, rule="date", expected=shown, given=_shown(given))

@@ -19,7 +19,7 @@ from selfdiag.elicit.verdict import Verdict
 
 Outcome = Literal["correct", "incorrect", "abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"]
 
-GRADING_VERSION = "1"
+GRADING_VERSION = "2"
 """Raised by every change that grades any reading differently."""
 
 MAX_SHOWN = 300

@@ -36,6 +36,8 @@ _SEPARATORS = (
 _NAME = re.compile(r"[^\W\d_](?:_?\d|[₀-₉])?\s?=\s?(?=[-+\d])")
 _BOTH_SIGNS = re.compile(r"±\s?(\d{1,20}(?:[./]\d{1,20})?)")
 _FRACTION = re.compile(r"\((\d{1,40})\)/\((\d{1,40})\)")
+# "> 5" is a bound and does not divide anything.
+_BOUND = re.compile(r"\A[<>≺]|(?<![-=])[<>≺]\Z")
 _EMPTY = ("∅", "empty set", "\\emptyset", "\\varnothing")
 _BRACKETS = {"{": "}", "[": "]", "(": ")", "<": ">", "⟨": "⟩"}
 
@@ -43,7 +45,7 @@ _BRACKETS = {"{": "}", "[": "]", "(": ")", "<": ">", "⟨": "⟩"}
 def _body(text: str) -> str:
     """Return a list without its opening words, its brackets and the name that stands before an equals sign."""
     current = plain_arithmetic_lines(without_lead(unwrap(clean_text(text[:MAX_FOLDED])[0])))
-    named = re.match(r"[A-Za-z_]\w{0,20}\s?[=∈:]\s?(?=[{\[(])", current)
+    named = re.match(r"(?!(?:not|except|without)\b)[A-Za-z_]\w{0,20}\s?[=∈:]\s?(?=[{\[(])", current)
     current = current[named.end() :] if named else current
     current = _BOTH_SIGNS.sub(r"-\1; \1", current.strip().rstrip(".;").strip())
     for _ in range(3):
@@ -91,6 +93,8 @@ def splits(text: str) -> list[tuple[str, list[Element]]]:
     found: list[tuple[str, list[Element]]] = [("a list", listed)] if listed is not None else []
     body = _body(text)
     for name, separator in _SEPARATORS:
+        if name == "arrows" and _BOUND.search(body):
+            continue
         parts = separator.split(body)
         if 1 < len(parts) <= MAX_ELEMENTS:
             elements = [element for part in parts if (element := _element(part)) is not None]

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import msgspec
 
+from selfdiag.elicit.bounds import bounded, bounded_after, bounded_before
 from selfdiag.elicit.names import NUMBER_LANGUAGES, PERCENT_WORDS, SCALE_WORDS, SMALL_FRACTIONS
 from selfdiag.elicit.phrases import CONJUNCTIONS, REASON
-from selfdiag.elicit.textforms import clean_text, unwrap, without_lead, without_math_markup
+from selfdiag.elicit.textforms import clean_text, last_box, unwrap, without_lead, without_math_markup
 
 MAX_NUMBER_TEXT = 400
 """Longer answers are not read as a number."""
@@ -53,8 +54,9 @@ _LATEX_SIGNS = (
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"(?<!\\)\\+(?:times|cdot|ast)(?![A-Za-z])"), "*"),
     (re.compile(r"(?<!\\)\\+pm(?![A-Za-z])"), "±"),
-    (re.compile(r"(?<!\\)\\+(?:lt|leq?)(?![A-Za-z])"), "<"),
-    (re.compile(r"(?<!\\)\\+(?:gt|geq?)(?![A-Za-z])"), ">"),
+    (re.compile(r"(?<!\\)\\+(?:lt|ll|leq?(?:q|slant)?|lesssim)(?![A-Za-z])"), "<"),
+    (re.compile(r"(?<!\\)\\+(?:gt|gg|geq?(?:q|slant)?|gtrsim)(?![A-Za-z])"), ">"),
+    (re.compile(r"(?<!\\)\\+(?:neq?(?![A-Za-z])|not\s?=)"), "≠"),
     (re.compile(r"(?<!\\)\\+div(?![A-Za-z])"), "/"),
     (re.compile(r"(?<!\\)\\+(?:to|rightarrow)(?![A-Za-z])"), "→"),
     (re.compile(r"(?<!\\)\\+(?:approx|simeq|sim)(?![A-Za-z])"), "≈"),
@@ -265,16 +267,20 @@ def _spoken_value(phrase: str, text2num: object) -> Fraction | None:
 
 
 # A calculation, a list or a term of a polynomial, which hold numbers but state none.
-_CALCULATION = re.compile(r"[√*+]\s?\d|\d\s?[*+]|\d/\d+/|\d[^\W\d_]+\d|\d\s?[,;]\s[-+]?\d|\d[nxyz]\s?\^")
+_CALCULATION = re.compile(
+    r"[√*+]\s?\d|\d\s?[*+]|\d/\d+/|\d[^\W\d_]+\d|\d\s?[,;]\s[-+]?\d|\d[nxyz]\s?\^|\d\s(?:squared|cubed|factorial)\b"
+)
 _REASON = re.compile(r"[,;.]?\s?(?:\(|because\b|since\b|as\b|for\b|so\b)(?!.{0,200}\bor\b)", re.DOTALL)
 _IN_SENTENCE = re.compile(r"(?<![\w.,/^])(?<!\^[-+])(?:(?<![\w)])[-+])?[$€£¥]?(?:\d|[.,]\d)")
-# "not 4", "more than 4", "> 4", "±4", "half of 4" and "4 squared" do not say 4.
-_NOT_STATED = re.compile(
-    r"(?:\b(?:not|than|nicht|als|pas|не|чем|(?:root|half|third|quarter|log|logarithm) of|twice)\s|n't\s|[<>≤≥±])"
-    r"\s{0,4}[-+$€£¥]{0,2}[\d.,]|\d\s(?:squared|cubed|factorial)\b",
+# "au moins", "al menos" and "pelo menos" are "at least"; "más o menos" is "more or less".
+_MINUS_WORD = re.compile(
+    r"(?<!\bau )(?<!\bal )(?<!\blo )(?<!\bpelo )(?<!\bao )"
+    r"(?<!plus or )(?<!plus ou )(?<!m[áa]s o )(?<!mais ou )(?<!più o )"
+    r"\b(?:minus|negative|meno|moins|menos)\s(?=[.,]?\d)",
     re.IGNORECASE,
 )
-_MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|moins|menos)\s(?=[.,]?\d)", re.IGNORECASE)
+_UNEQUAL = ((re.compile(r">="), "≥"), (re.compile(r"<=|=<"), "≤"), (re.compile(r"!==?|=/=|<>"), "≠"))
+_BOX_MARKS = re.compile(r"[\s$\\(\[]*\\(?:boxed|fbox|framebox)\s{0,8}\{\s*\Z")
 _TAG_OR_ARROW = re.compile(r"</?[a-z]\w{0,15}>|[-=]{1,3}>", re.IGNORECASE)
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=\S)([^*]{1,100})(?<=\S)\*\*(?![\w(*])")
 _CLAUSE_END = re.compile(rf"[,;](?!\d)|\b(?:{'|'.join(map(re.escape, CONJUNCTIONS))})\b(?!\s?=)")
@@ -283,7 +289,7 @@ _SOLUTION = re.compile(r"\s*[^\W\d_](?:_?\w)?\s?=\s?([^=]{1,80})")
 
 def _only_numeral(text: str) -> Numeral | None:
     """Return the number of a sentence that holds just one, however often it repeats it."""
-    if _CALCULATION.search(text) or _NOT_STATED.search(text):
+    if _CALCULATION.search(text):
         return None
     found: list[Numeral] = []
     position = 0
@@ -294,7 +300,7 @@ def _only_numeral(text: str) -> Numeral | None:
         numeral_match = _NUMERAL.match(text, match.start())
         numeral = _numeral(text[match.start() :])
         position = numeral_match.end() if numeral_match else match.end()
-        if numeral is None:
+        if numeral is None or bounded(text[: match.start()], numeral.rest):
             return None
         found.append(numeral)
     if not found or any((n.value, n.percent) != (found[0].value, found[0].percent) for n in found):
@@ -309,7 +315,7 @@ def read_number(text: str) -> Numeral | None:
     words of six languages, LaTeX (``\frac``, ``\boxed``, ``\times``), a leading ``x =``, signs of currency,
     openings such as "The answer is", and a sentence that holds one number only. A single comma that could group
     thousands does: ``1,234`` is 1234. Of several equated parts the last number counts, but ``x = 2 or x = 3``
-    states two; "not 4", "more than 4" and "> 4" state none.
+    states two. "About 4" states 4; "not 4", "at least 4", "4 or more", "nearly 4" and "> 4" state none.
 
     Args:
         text: the answer; at most ``MAX_NUMBER_TEXT`` characters of it are read.
@@ -317,7 +323,11 @@ def read_number(text: str) -> Numeral | None:
     if len(text) > MAX_NUMBER_TEXT:
         return None
     clean = unwrap(clean_text(text)[0].strip())
-    arithmetic = without_lead(_TAG_OR_ARROW.sub(" ", unwrap(plain_arithmetic(clean))))
+    if (box := last_box(clean)) is not None:
+        before, _, after = clean.rpartition(box)
+        if bounded(f"{_plain(_BOX_MARKS.sub('', before))} ", _plain(after.lstrip("}$\\)] "))):
+            return None
+    arithmetic = without_lead(_plain(clean))
     arithmetic = _BOLD.sub(r"\1", re.sub(r"^[~≈=\s]+", "", arithmetic)).replace("**", "^")
     arithmetic = _MINUS_WORD.sub("-", arithmetic).strip()
     stated = REASON.sub("", arithmetic)
@@ -326,16 +336,28 @@ def read_number(text: str) -> Numeral | None:
     return _stated(arithmetic)
 
 
+def _plain(text: str) -> str:
+    arithmetic = _TAG_OR_ARROW.sub(" ", unwrap(plain_arithmetic(text)))
+    for pattern, sign in _UNEQUAL:
+        arithmetic = pattern.sub(sign, arithmetic)
+    return arithmetic
+
+
 def _stated(arithmetic: str) -> Numeral | None:
     parts = [part.strip() for part in re.split(r"[=≈]", arithmetic)]
-    if len(parts) > 1:
-        if _several_solutions(arithmetic):
-            return None
-        values = [numeral for part in parts if (numeral := _whole(part))]
-        if values:
-            return msgspec.structs.replace(values[-1], rule="last of equated parts")
+    if len(parts) == 1:
+        return _whole(arithmetic) or _only_numeral(arithmetic)
+    opening = re.match(r"([^\d,;:]*)\d(?!.*[,;:]\s)", parts[0], re.DOTALL)
+    if _several_solutions(arithmetic) or bounded_after(re.split(r"\d", arithmetic)[-1]):
         return None
-    return _whole(arithmetic) or _only_numeral(arithmetic)
+    if opening and bounded_before(opening[1]):
+        return None
+    for index in reversed(range(len(parts))):
+        numeral = _whole(parts[index])
+        if numeral is not None:
+            denied = index > 0 and bounded_before("=".join(parts[:index]) + "=")
+            return None if denied else msgspec.structs.replace(numeral, rule="last of equated parts")
+    return None
 
 
 def exact_form(text: str) -> Numeral | None:
@@ -358,8 +380,11 @@ def _whole(text: str) -> Numeral | None:
         inner = _whole(enclosed[2])
         return msgspec.structs.replace(inner, value=-inner.value) if inner and enclosed[1] == "-" else inner
     numeral = _numeral(text)
+    if numeral is not None and bounded_after(numeral.rest):
+        return None
     if numeral is not None and not re.search(r"\d|^[^\W\d_]{0,20}[*/^+-]|^(?:squared|cubed|factorial)\b", numeral.rest):
         return numeral
     if numeral is not None and _REASON.match(numeral.rest):
         return numeral
-    return _spoken(text) if not re.search(r"\d", text) else None
+    spoken = _spoken(text) if not re.search(r"\d", text) else None
+    return None if spoken is None or bounded_after(spoken.rest) else spoken

@@ -38,12 +38,12 @@ HEDGES = re.compile(
     r"|certain),? but\b,?"
     r"|i(?:'m|’m| am) (?:(?:very|pretty|fairly|quite|absolutely|reasonably|almost) )?(?:sure|certain|confident)"
     r"(?: that\b)?"
-    r"|(?:definitely|certainly|surely|clearly|obviously)\b,?"
+    r"|(?:almost )?(?:definitely|certainly|surely|clearly|obviously)\b,?"
     r"|i (?:don't|don’t|do not) know(?: for (?:sure|certain))?,? but\b,?"
     r"|i (?:think|believe|guess|suppose|assume|would say|'d say|’d say)\b(?: that\b)?,?"
     r"|my (?:best )?(?:guess|estimate) (?:is|would be)\b,?|if i had to guess,?|(?:most )?(?:probably"
     r"|likely)\b,?|(?:maybe|perhaps|possibly)\b,?"
-    r"|(?:approximately|about|around|roughly|circa|ca\.|approx\.|nearly|almost)\s"
+    r"|(?:approximately|about|around|roughly|circa|ca\.|approx\.)\s"
     r"|ich bin (?:mir )?nicht (?:ganz )?sicher,? aber\b|ich (?:glaube|denke|vermute),?|wahrscheinlich\b"
     r"|vielleicht\b|ungef[aä]hr\b|etwa\b"
     r"|je ne suis pas (?:s[uû]re?|certaine?),? mais\b|je (?:pense|crois)(?: que\b)?|probablement\b"
@@ -81,6 +81,8 @@ YES_PARTLY_NO: dict[str, tuple[str, ...]] = {
             "agree",
             "i agree",
             "always",
+            "almost always",
+            "nearly always",
         ),
         *(
             "ja",
@@ -146,6 +148,7 @@ YES_PARTLY_NO: dict[str, tuple[str, ...]] = {
             "nope",
             "false",
             "never",
+            "almost never",
         ),
         *(
             "disagree",

@@ -22,7 +22,7 @@ VERY_FEW = 5
 
 TOO_MANY_VALUES = "no interval: too many distinct values to resample by value"
 
-REFITTED = "no interval: it would need a refit in every draw: report --full-intervals"
+REFITTED = "no interval: it would need a refit in every draw (--full-intervals does that)"
 
 GRADED_METRICS = (
     "accuracy",

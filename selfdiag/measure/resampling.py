@@ -26,6 +26,9 @@ SEED = 20260101
 MAX_UNDEFINED = 0.1
 """With more than this share of draws undefined there is no interval."""
 
+MANY_ITEMS = 2_000
+"""From so many items on a bootstrap looks for items that are alike."""
+
 _NORMAL = NormalDist()
 _Z95 = _NORMAL.inv_cdf(0.975)
 _BLOCK = 4_000_000
@@ -72,6 +75,11 @@ def clustered_draws(cells: Ints, draws: int, rng: np.random.Generator) -> Ints:
     ``cells`` has shape (items, c): how many rows of each item fall into each cell. Returns shape (draws, c).
     """
     items = cells.shape[0]
+    if items > MANY_ITEMS:
+        # items with the same rows are alike: how often each kind is drawn is a multinomial over few kinds
+        kinds, alike = np.unique(cells, axis=0, return_counts=True)
+        if kinds.shape[0] < items / 2:
+            return _sums(multinomial_draws(alike, draws, rng), kinds)
     matrix = cells.astype(np.float64)
     block = max(1, _BLOCK // max(items, 1))
     parts = [
@@ -204,3 +212,7 @@ def _acceleration(jackknife: Jackknife) -> float:
         skew += float(weight @ influence**3) / n**3
         spread += float(weight @ influence**2) / n**2
     return skew / (6 * spread**1.5) if spread > 0 else math.nan
+
+
+def _sums(weights: Ints, cells: Ints) -> Ints:
+    return np.asarray((weights.astype(np.float64) @ cells.astype(np.float64)).astype(np.int64))

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from selfdiag.models.address import base_url
 from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply, clipped
+from selfdiag.models.concessions import Refusal, Step
 from selfdiag.models.http import Response
-from selfdiag.models.ladder import Refusal, Step
-from selfdiag.models.service import (
-    THINKING_BUDGET,
-    THINKING_TOKENS,
-    Service,
-    address,
-    catalogue,
-    count,
-    entries,
-    key_of,
-    mapping,
-    mappings,
-    offered,
-    plain_schema,
-)
+from selfdiag.models.json_values import count, entries, mapping, mappings
+from selfdiag.models.plain_schema import plain_schema
+from selfdiag.models.service import Service, catalogue
+from selfdiag.models.service_keys import key_advice, key_of, offered
+from selfdiag.models.thinking import THINKING_BUDGET, THINKING_TOKENS
 from selfdiag.safety import SelfdiagError, one_line
 
 DEFAULT_URL = "https://api.anthropic.com/v1"
@@ -35,17 +29,6 @@ _FINISH = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "filter",
-}
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "timeout_error": 504,
-    "overloaded_error": 529,
 }
 
 
@@ -107,8 +90,8 @@ _STEPS = (
 class Anthropic(Service):
     """One model behind the Messages API."""
 
-    def __init__(self, info: ModelInfo, url: str, key: str | None, timeout: float) -> None:
-        super().__init__(info, url, "/messages", _headers(key), _STEPS, timeout)
+    def __init__(self, info: ModelInfo, url: str, key: str | None, timeout: float, on_key: str = "") -> None:
+        super().__init__(info, url, "/messages", _headers(key), _STEPS, timeout, on_key)
         self._told_to_think = False
 
     def _body(self, call: Call) -> dict[str, Any]:
@@ -139,7 +122,7 @@ class Anthropic(Service):
             raise ProviderError("provider", "the server's reply holds no content", retry=True)
         blocks = mappings(content)
         self._served = one_line(str(said.get("model") or self._served), 200)
-        self._note_thinking(call, thought=any(str(block.get("type")).endswith("thinking") for block in blocks))
+        self._thinking.add(call, thought=any(str(block.get("type")).endswith("thinking") for block in blocks))
         usage = mapping(said.get("usage"))
         finish = one_line(str(reason or "stop"), 60)
         return Reply(
@@ -154,15 +137,11 @@ class Anthropic(Service):
             overflow=reason == "model_context_window_exceeded",
         )
 
-    def _status_of(self, error: Any) -> int:
-        return _STATUS.get(str(mapping(error).get("type")), 500)
-
     def _error(self, response: Response, refusal: Refusal) -> ProviderError:
-        error = super()._error(response, refusal)
         # an empty account is told as a fault of the request
-        if response.status == 400 and refusal.names("credit balance", "usage limit"):
-            error.kind = "quota"
-        return error
+        if refusal.status == 400 and refusal.names("credit balance", "usage limit"):
+            refusal = msgspec.structs.replace(refusal, status=402)
+        return super()._error(response, refusal)
 
     def _is_overflow(self, refusal: Refusal) -> bool:
         return super()._is_overflow(refusal) or refusal.names("exceed context limit")
@@ -179,9 +158,10 @@ def provider(name: str, options: ProviderOptions) -> Anthropic:
     with the key from ``SELFDIAG_ANTHROPIC_API_KEY`` alone.
     """
     own = not options.base_url
-    url = DEFAULT_URL if own else address(options.base_url, "anthropic", version="v1", endpoint="/messages")
+    url = DEFAULT_URL if own else base_url(options.base_url, "anthropic", version="v1", below_paths=True)
     key = key_of("anthropic", own_service=own)
-    return Anthropic(ModelInfo(provider="anthropic", name=name), url, key, options.timeout)
+    on_key = key_advice("anthropic", own_service=own, sent=key is not None)
+    return Anthropic(ModelInfo(provider="anthropic", name=name), url, key, options.timeout, on_key)
 
 
 def offer(provider_name: str) -> list[Listing]:

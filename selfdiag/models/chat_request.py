@@ -7,10 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from selfdiag.models.base import Call
-from selfdiag.models.ladder import Refusal, Step
+from selfdiag.models.concessions import Refusal, Step
+from selfdiag.models.plain_schema import plain_schema
 
 Body = dict[str, Any]
 
+NO_EFFORT = "reasoning_effort: none"
+"""The name of the step after which nothing is said of thinking."""
 _EFFORT = {"on": "medium", "low": "low", "medium": "medium", "high": "high"}
 _TOO_LARGE = re.compile(r"(?i)too (large|high|big)|at most|exceeds?\b|greater than|less than")
 _SYSTEM_ROLE = re.compile(
@@ -82,20 +85,7 @@ def _plain_schema(body: Body) -> Body:
     shape = body.get("response_format", {})
     if shape.get("type") != "json_schema":
         return body
-    return {**body, "response_format": _schema_format(_bare(shape["json_schema"]["schema"]))}
-
-
-def _bare(schema: Any) -> Any:
-    """Return a schema with nothing but the keywords that every server knows."""
-    if not isinstance(schema, dict):
-        return schema
-    kept = {key: value for key, value in schema.items() if key in _SCHEMA_KEYWORDS}
-    if isinstance(kept.get("properties"), dict):
-        kept["properties"] = {name: _bare(part) for name, part in kept["properties"].items()}
-        kept["additionalProperties"] = False
-    if "items" in kept:
-        kept["items"] = _bare(kept["items"])
-    return kept
+    return {**body, "response_format": _schema_format(plain_schema(shape["json_schema"]["schema"], _SCHEMA_KEYWORDS))}
 
 
 def _json_object(body: Body) -> Body:
@@ -134,7 +124,7 @@ STEPS = (
         change=_without("seed"),
     ),
     Step(
-        name="reasoning_effort: none",
+        name=NO_EFFORT,
         answers=lambda refusal: refusal.names("reasoning", "thinking"),
         change=_without("reasoning_effort"),
     ),

@@ -1,4 +1,4 @@
-"""Chat completions that come as a stream of server-sent events, although nobody asked for one."""
+"""Replies that come as a stream of server-sent events, although nobody asked for one."""
 
 from __future__ import annotations
 
@@ -20,17 +20,36 @@ _TEXTS = ("reasoning_content", "reasoning", "refusal")
 
 
 def unstreamed(response: Response, place: str) -> Response:
-    """Return a reply with its stream of events put together into one document; any other reply as it is.
+    """Return a chat completion with its stream of events put together into one document; any other reply as it is.
 
     An event that tells of an error stands for the whole reply: what came before it is not complete.
 
     Raises:
         ProviderError: when the stream ends before its end, or holds an event that is not JSON.
     """
-    media = response.headers.get("content-type", "").lower()
-    if not media.startswith("text/event-stream") and not response.body.startswith(b"data:"):
+    if not _is_stream(response):
         return response
     return msgspec.structs.replace(response, body=msgspec.json.encode(_document(response.body, place)))
+
+
+def without_stream(response: Response, place: str) -> Response:
+    """Return a stream's first event that tells of an error, in the reply's place; any other reply as it is.
+
+    Raises:
+        ProviderError: when a stream tells of no error; its parts are no whole reply.
+    """
+    if not _is_stream(response):
+        return response
+    for event in _events(response.body, place):
+        if tells_error(event):
+            return msgspec.structs.replace(response, body=msgspec.json.encode(event))
+    message = f"{one_line(place)} sent a stream of events although a whole reply was asked for"
+    raise ProviderError("provider", message)
+
+
+def _is_stream(response: Response) -> bool:
+    media = response.headers.get("content-type", "").lower()
+    return media.startswith("text/event-stream") or response.body.startswith((b"event:", b"data:"))
 
 
 def _document(body: bytes, place: str) -> Any:

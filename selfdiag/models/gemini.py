@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
+from selfdiag.models.address import base_url
 from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply, Token, clipped
+from selfdiag.models.concessions import Refusal, Step
 from selfdiag.models.http import Response
-from selfdiag.models.ladder import Refusal, Step
-from selfdiag.models.service import (
-    THINKING_BUDGET,
-    THINKING_TOKENS,
-    Service,
-    address,
-    catalogue,
-    count,
-    entries,
-    error_in,
-    key_of,
-    mapping,
-    mappings,
-    offered,
-    plain_schema,
-)
+from selfdiag.models.json_values import count, decoded, entries, mapping, mappings
+from selfdiag.models.plain_schema import plain_schema
+from selfdiag.models.reply_tokens import spelling_tokens
+from selfdiag.models.server_words import LONGEST_WORDS, error_of, words_of
+from selfdiag.models.service import Service, catalogue
+from selfdiag.models.service_keys import key_advice, key_of, offered
+from selfdiag.models.thinking import THINKING_BUDGET, THINKING_TOKENS
 from selfdiag.safety import SelfdiagError, one_line
 
 DEFAULT_URL = "https://generativelanguage.googleapis.com/v1beta"
-LONGEST_HEALING = 600.0
-"""A limit that is said to last longer than this, in seconds, does not heal within a run."""
 
 _LEVEL = {0: "minimal", 1024: "low", 4096: "medium", 16384: "high"}
 _SCHEMA_WORDS = frozenset({"type", "properties", "required", "enum"})
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _FILTERS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d+)?)s")
 _SAYS_NOTHING = "request contains an invalid argument"
 
 
@@ -125,10 +116,10 @@ _STEPS = (
 class Gemini(Service):
     """One model behind generateContent."""
 
-    def __init__(self, info: ModelInfo, url: str, key: str | None, timeout: float) -> None:
+    def __init__(self, info: ModelInfo, url: str, key: str | None, timeout: float, on_key: str = "") -> None:
         # of the names with a folder, those of the lists are written out
         full = info.name if info.name.startswith(("models/", "tunedModels/")) else f"models/{info.name}"
-        super().__init__(info, url, f"/{quote(full)}:generateContent", _headers(key), _STEPS, timeout)
+        super().__init__(info, url, f"/{quote(full)}:generateContent", _headers(key), _STEPS, timeout, on_key)
 
     def _body(self, call: Call) -> dict[str, Any]:
         config: dict[str, Any] = {"temperature": call.temperature, "maxOutputTokens": call.max_tokens}
@@ -164,7 +155,7 @@ class Gemini(Service):
         reasoning, text = (_joined(parts, thought=thought) for thought in (True, False))
         usage = mapping(said.get("usageMetadata"))
         spent, thought_of = count(usage.get("candidatesTokenCount")), count(usage.get("thoughtsTokenCount"))
-        self._note_thinking(call, thought=bool(reasoning or thought_of))
+        self._thinking.add(call, thought=bool(reasoning or thought_of))
         reason = one_line(str(candidate.get("finishReason") or "STOP"), 60)
         return Reply(
             text=clipped(text),
@@ -178,25 +169,19 @@ class Gemini(Service):
             tokens=_tokens(candidate, text) if call.logprobs else (),
         )
 
-    def _status_of(self, error: Any) -> int:
-        code = mapping(error).get("code")
-        return code if isinstance(code, int) and 400 <= code < 600 else 500
-
     def _error(self, response: Response, refusal: Refusal) -> ProviderError:
-        error = super()._error(response, refusal)
-        told = mapping(error_in(response.body))
-        message, details = str(told.get("message") or ""), mappings(told.get("details"))
-        if response.status == 400 and (_reason(details) == "API_KEY_INVALID" or refusal.names("api key")):
-            error.kind = "unauthorized"
-        wait = _retry_delay(message, details)
-        if error.retry_after is None:
-            error.retry_after = wait
-        if response.status == 429:
-            # every limit is called a quota here, also one that is over in a few seconds
-            lasting = _is_lasting(message, error.retry_after)
-            error.kind, error.retry = ("quota", False) if lasting else ("provider", True)
-            error.overloaded = error.retry
-        return error
+        document = decoded(response.body)
+        # a wrong key is told as a fault of the request
+        if refusal.status == 400 and ("API_KEY_INVALID" in _reasons(document) or refusal.names("api key")):
+            refusal = msgspec.structs.replace(refusal, status=401)
+        words = words_of(document, longest=LONGEST_WORDS)
+        return error_of(
+            response,
+            self._url,
+            refusal,
+            spent=lambda said, waits: said.status == 429 and _is_spent(words, waits=waits),
+            on_key=self._on_key,
+        )
 
     def _is_overflow(self, refusal: Refusal) -> bool:
         return super()._is_overflow(refusal) or refusal.names("input token count", "maximum number of tokens allowed")
@@ -209,9 +194,10 @@ def provider(name: str, options: ProviderOptions) -> Gemini:
     the key from ``SELFDIAG_GEMINI_API_KEY`` alone.
     """
     own = not options.base_url
-    url = DEFAULT_URL if own else address(options.base_url, "gemini", version="v1beta", endpoint=r"/models(/[^/]*)?")
+    url = DEFAULT_URL if own else base_url(options.base_url, "gemini", version="v1beta", below_paths=True)
     key = key_of("gemini", own_service=own)
-    return Gemini(ModelInfo(provider="gemini", name=name), url, key, options.timeout)
+    on_key = key_advice("gemini", own_service=own, sent=key is not None)
+    return Gemini(ModelInfo(provider="gemini", name=name), url, key, options.timeout, on_key)
 
 
 def offer(provider_name: str) -> list[Listing]:
@@ -268,31 +254,21 @@ def _joined(parts: list[dict[str, Any]], *, thought: bool) -> str:
 
 
 def _tokens(candidate: dict[str, Any], text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text with their probabilities, or none when they are not exactly those of the text."""
-    found: list[Token] = []
-    for token in mappings(mapping(candidate.get("logprobsResult")).get("chosenCandidates")):
-        piece, logprob = token.get("token"), token.get("logProbability")
-        if not isinstance(piece, str) or not isinstance(logprob, int | float) or not math.isfinite(logprob):
-            return ()
-        found.append(Token(text=piece, logprob=float(logprob)))
-    return tuple(found) if "".join(token.text for token in found) == text else ()
+    told = mapping(candidate.get("logprobsResult")).get("chosenCandidates")
+    return spelling_tokens(told, text, logprob="logProbability")
 
 
-def _reason(details: list[dict[str, Any]]) -> str:
-    return next((str(detail["reason"]) for detail in details if detail.get("reason")), "")
+def _reasons(document: Any) -> set[str]:
+    """Return the reasons that the details of an error give."""
+    error = mapping(mapping(document[0] if isinstance(document, list) and document else document).get("error"))
+    return {str(detail.get("reason")) for detail in mappings(error.get("details"))}
 
 
-def _retry_delay(message: str, details: list[dict[str, Any]]) -> float | None:
-    """Return the wait in seconds that an error asks for, as a duration such as ``36.4s``."""
-    said = next((str(detail["retryDelay"]) for detail in details if detail.get("retryDelay")), "")
-    match = _DURATION.fullmatch(said) or re.search(rf"retry in {_DURATION.pattern}", message)
-    return float(match.group(1)) if match else None
+def _is_spent(words: str, *, waits: bool) -> bool:
+    """Return whether a limit is one that no waiting heals: none is granted at all, or the account is empty.
 
-
-def _is_lasting(message: str, wait: float | None) -> bool:
-    """Return whether a limit outlasts a run: none is granted at all, or the account is spent."""
-    if re.search(r"limit: 0\b", message):
+    Every limit is called a quota here, also one that is over in a few seconds.
+    """
+    if re.search(r"limit: 0\b", words):
         return True
-    if wait is not None:
-        return wait > LONGEST_HEALING
-    return bool(re.search(r"billing|credit|per day|daily|spend", message.lower()))
+    return not waits and re.search(r"(?i)billing|credit|per day|daily|spend", words) is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import ssl
 import sys
@@ -10,12 +9,11 @@ from asyncio import timeout as time_limit
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 import msgspec
 
+from selfdiag.models.address import proxy_applies
 from selfdiag.models.base import ProviderError
 from selfdiag.safety import SelfdiagError, one_line
 
@@ -167,26 +165,6 @@ def _direct(limits: httpx.Limits) -> httpx.AsyncBaseTransport:
 
     # here trust_env concerns certificates alone
     return AiohttpTransport(limits=limits, trust_env=True)
-
-
-def proxy_applies(url: str) -> bool:
-    """Return whether the environment sends calls to this address through a proxy; never to this machine."""
-    if is_loopback(url):
-        return False
-    parts = urlsplit(url)
-    found = getproxies()
-    return bool(found.get(parts.scheme) or found.get("all")) and not proxy_bypass(parts.hostname or "")
-
-
-def is_loopback(url: str) -> bool:
-    """Return whether an address names this very machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def fault_of(error: Exception, url: str, outside: BaseException | None = None) -> Exception:

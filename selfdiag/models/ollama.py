@@ -11,16 +11,16 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from selfdiag.models.address import is_loopback
 from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply
-from selfdiag.models.http import is_loopback
-from selfdiag.models.ladder import Ladder
+from selfdiag.models.concessions import Concessions
 from selfdiag.models.ollama_address import Address, ollama_address
+from selfdiag.models.ollama_concessions import NO_THINKING, ollama_steps
 from selfdiag.models.ollama_faults import overflows
-from selfdiag.models.ollama_ladder import NO_THINKING, ollama_steps
 from selfdiag.models.ollama_server import Description, OllamaServer, is_remote, key_for, same_model
 from selfdiag.models.ollama_stream import Streamed, read_stream
 from selfdiag.models.server_words import refusal_of
-from selfdiag.models.service import THINKING_TOKENS
+from selfdiag.models.thinking import THINKING_TOKENS, ThinkingNote
 from selfdiag.safety import SelfdiagError, nearest, one_line
 
 MAX_TOKENS = 512
@@ -55,8 +55,8 @@ class Ollama:
         self._version = ""
         self._served = ""
         self._loads = False
-        self._ladder = Ladder(ollama_steps())
-        self._asked_to_think: bool | None = None
+        self._concessions = Concessions(ollama_steps())
+        self._thinking = ThinkingNote()
         self._thought = False
 
     @property
@@ -104,14 +104,15 @@ class Ollama:
 
     def info(self) -> ModelInfo:
         """Return what is known of the model; parameters and thinking as the calls so far have shown them."""
+        unable = self._model.can("thinking") is False or NO_THINKING in self._concessions.taken
         words = {
             **self._model.details(),
             "server_version": self._version,
             "num_ctx": str(self._num_ctx),
             "keep_alive": str(self._keep_alive),
             "address": self._address.note,
-            "asked_without": ", ".join(self._ladder.taken),
-            "thinking": self._thinking(),
+            "asked_without": "; ".join(self._concessions.taken),
+            "thinking": self._thinking.words("this model cannot" if unable else ""),
         }
         return ModelInfo(
             provider="ollama",
@@ -137,7 +138,7 @@ class Ollama:
     async def _replied(self, call: Call) -> Reply:
         body = self._body(call)
         while True:
-            sent = self._ladder.applied(body)
+            sent = self._concessions.applied(body)
             started = time.perf_counter()
             # not through the client's chat, which has no arguments for truncate and shift, nor its inner
             # connection: this one is bounded, tells a fault by its cause, and notices an early end
@@ -156,7 +157,7 @@ class Ollama:
             refusal = refusal_of(found)
             if overflows(found, refusal):
                 return Reply(text="", overflow=True, latency_s=latency)
-            if not self._ladder.take(refusal, sent):
+            if not self._concessions.take(refusal, sent):
                 raise self._server.faults.error(found, self._name, started)
 
     def _body(self, call: Call) -> dict[str, Any]:
@@ -187,12 +188,13 @@ class Ollama:
             body["format"] = call.schema
         if call.logprobs:
             body["logprobs"] = True
-        self._asked_to_think = call.think != "off"
         return body
 
     def _reply(self, call: Call, found: Streamed, latency: float) -> Reply:
         self._served = found.served_name or self._served
-        self._thought = self._thought or bool(found.thinking.strip()) or found.text.lstrip().startswith("<think>")
+        thought = bool(found.thinking.strip()) or found.text.lstrip().startswith("<think>")
+        self._thinking.add(call, thought=thought)
+        self._thought = self._thought or thought
         return Reply(
             text=found.text,
             reasoning=found.thinking,
@@ -219,15 +221,6 @@ class Ollama:
         if counted is None or not context:
             return False
         return counted >= context or (estimate > context and counted <= estimate / 2 + 2)
-
-    def _thinking(self) -> str:
-        if self._asked_to_think and (self._model.can("thinking") is False or NO_THINKING in self._ladder.taken):
-            return "asked for, but this model cannot"
-        if self._asked_to_think and self._served and not self._thought:
-            return "asked for, but no reply showed any"
-        if self._asked_to_think is False and self._thought:
-            return "not asked for, but the model thinks all the same"
-        return ""
 
 
 def keep_alive(text: str) -> str | float:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from urllib.parse import urlsplit
 
 import msgspec
 
-from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.models.address import http_parts
 
 _PORTS = {"": 11434, "http": 80, "https": 443}
 """The port that counts when none is written, by the scheme as it is written."""
 _API_PATH = re.compile(r"/(?:v1|api)(?:/(?:chat(?:/completions)?|completions|generate|tags|models))?$")
-_NOT_IN_A_HOST = frozenset("\"'<>\\^`{|}*,;")
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,35 +45,28 @@ def read_address(text: str, origin: str) -> Address:
         origin: where it was written, for the message.
 
     Raises:
-        SelfdiagError: when it cannot be an address, or holds a name and password.
+        SelfdiagError: when it cannot be an address, or holds a name, a password or a query.
     """
     bare = text.strip().strip("\"'").strip()
     scheme, separator, rest = bare.partition("://")
     if not separator:
         scheme, rest = "", f":{bare}" if bare.isdecimal() else bare
     rest = f"[{rest}]" if _is_ipv6(rest) else rest
-    if "@" in rest:
-        raise SelfdiagError(f"{origin} must hold no name or password: put a key into SELFDIAG_OLLAMA_API_KEY")
-    try:
-        parts = urlsplit(f"{scheme or 'http'}://{rest}")
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        raise _unreadable(text, origin) from None
-    sound = parts.scheme in {"http", "https"} and port != 0 and not parts.query and not parts.fragment
-    sound = sound and (bool(host or port is not None) or not bare)
-    sound = sound and bare.isprintable() and not any(char.isspace() for char in bare)
-    if not sound or not _NOT_IN_A_HOST.isdisjoint(host):
-        raise _unreadable(text, origin)
+    if not bare or re.match(r":\d", rest):
+        rest = f"127.0.0.1{rest}"
+    example = "127.0.0.1:11434 or https://example.org"
+    parts = http_parts(f"{scheme or 'http'}://{rest}", text, "ollama", origin=origin, example=example)
+    host = parts.hostname or ""
     notes = []
-    reachable = _reachable(host or "127.0.0.1")
-    if host and reachable != host:
+    reachable = _reachable(host)
+    if reachable != host:
         notes.append(f"{host} is where a server listens, so {reachable} is asked")
     path = parts.path.rstrip("/")
     if found := _API_PATH.search(path):
         notes.append(f"{found.group()} of the address was left away: the native API is asked")
         path = path[: found.start()]
     shown = f"[{reachable}]" if ":" in reachable else reachable
-    port = port or _PORTS[scheme and parts.scheme]
+    port = parts.port or _PORTS[scheme and parts.scheme]
     return Address(url=f"{parts.scheme}://{shown}:{port}{path}", note="; ".join(notes))
 
 
@@ -95,9 +86,3 @@ def _reachable(host: str) -> str:
     if not address.is_unspecified:
         return host
     return "127.0.0.1" if address.version == 4 else "::1"
-
-
-def _unreadable(text: str, origin: str) -> SelfdiagError:
-    return SelfdiagError(
-        f"{origin} {one_line(text, 80)!r} is not an address such as 127.0.0.1:11434 or https://example.org"
-    )

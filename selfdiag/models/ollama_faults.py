@@ -8,9 +8,11 @@ import time
 
 import msgspec
 
+from selfdiag.models.address import proxy_applies
+from selfdiag.models.alike_faults import AlikeFaults
 from selfdiag.models.base import ErrorKind, ProviderError
-from selfdiag.models.http import Response, proxy_applies
-from selfdiag.models.ladder import Refusal
+from selfdiag.models.concessions import Refusal
+from selfdiag.models.http import Response
 from selfdiag.models.server_words import error_of, is_overflow, refusal_of
 from selfdiag.safety import one_line
 
@@ -69,18 +71,19 @@ def overflows(response: Response, refusal: Refusal) -> bool:
 class Faults:
     """Turns refusals into errors, and remembers the server's own faults until a reply comes in between.
 
-    A fault that every call meets is not repeated for every call; one crash that ends several calls at once counts
-    once.
+    A fault that every call meets is not repeated for every call. ``on_key`` is what to do about the key when the
+    server refuses it.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, on_key: str = "") -> None:
         self._url = url
         self._place = one_line(url)
-        self._met: dict[str, tuple[int, float]] = {}
+        self._on_key = on_key
+        self._alike = AlikeFaults()
 
     def forget(self) -> None:
         """A reply has come: whatever was wrong is over."""
-        self._met.clear()
+        self._alike.forget()
 
     def error(self, response: Response, model: str, asked_at: float) -> ProviderError:
         """Return the error that a refusal stands for.
@@ -103,7 +106,9 @@ class Faults:
             if b"signin_url" in response.body:
                 message = f"{one_line(model)} runs in Ollama's cloud, and its server is not signed in there"
                 return ProviderError("unauthorized", f"{message}: run  ollama signin  where the server runs")
-            return ProviderError("unauthorized", f"{message}; a key for it belongs into SELFDIAG_OLLAMA_API_KEY")
+            return ProviderError("unauthorized", f"{message}; {self._on_key}" if self._on_key else message)
+        if response.status == 403 and said and self._on_key:
+            return ProviderError("unauthorized", f"{message}; {self._on_key}")
         if response.status == 403 and not said:
             hint = "it takes no calls under this host name: use an IP address, or set OLLAMA_HOST where it runs"
             return ProviderError("unauthorized", f"{self._place} answers 403 without a word; {hint}")
@@ -127,9 +132,5 @@ class Faults:
     def _inside(self, message: str, lowered: str, asked_at: float, unknown: _Inside) -> ProviderError:
         known = (fault for fault in _INSIDE if any(words in lowered for words in fault.words))
         fault = next(known, unknown)
-        count, noticed_at = self._met.get(lowered, (0, 0.0))
-        if asked_at >= noticed_at:
-            count, noticed_at = count + 1, time.perf_counter()
-            self._met[lowered] = (count, noticed_at)
-        heals = count <= fault.retries
+        heals = self._alike.met(lowered, asked_at, time.perf_counter()) <= fault.retries
         return ProviderError(fault.kind if heals else fault.lasting, f"{message}{fault.advice}", retry=heals)

@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from selfdiag.models.address import is_loopback
 from selfdiag.models.base import ProviderError
-from selfdiag.models.http import Response, Wire, is_loopback
+from selfdiag.models.http import Response, Wire
+from selfdiag.models.json_values import mapping
 from selfdiag.models.ollama_faults import PROXIES, Faults, variables_set
 from selfdiag.models.server_words import document_of
-from selfdiag.models.service import key_of
+from selfdiag.models.service_keys import key_advice, key_of
 from selfdiag.safety import one_line
 
 if TYPE_CHECKING:
@@ -103,7 +105,8 @@ class OllamaServer:
 
     def __init__(self, url: str, key: str | None, timeout: float) -> None:
         self.url = url
-        self.faults = Faults(url)
+        advice = key_advice("ollama", own_service=_is_own_service(url), sent=bool(key))
+        self.faults = Faults(url, advice)
         self._wire = Wire(url, {"Authorization": f"Bearer {key}"} if key else {}, timeout)
 
     async def __aenter__(self) -> OllamaServer:
@@ -117,14 +120,12 @@ class OllamaServer:
 
     async def version(self) -> str:
         """Return the server's version; a build from source says 0.0.0."""
-        document = await self._get("/api/version")
-        version = document.get("version") if isinstance(document, dict) else None
+        version = mapping(await self._get("/api/version")).get("version")
         return one_line(version, 60) if isinstance(version, str) else ""
 
     async def models(self) -> list[Description]:
         """Return the models that the server has, as its list describes them."""
-        document = await self._get("/api/tags")
-        entries = document.get("models") if isinstance(document, dict) else None
+        entries = mapping(await self._get("/api/tags")).get("models")
         found = []
         for entry in entries if isinstance(entries, list) else []:
             try:
@@ -241,8 +242,12 @@ def key_for(url: str) -> str | None:
     Raises:
         SelfdiagError: when the cloud has no key, or the key cannot be one.
     """
+    return key_of("ollama", own_service=_is_own_service(url))
+
+
+def _is_own_service(url: str) -> bool:
     parts = urlsplit(url)
-    return key_of("ollama", own_service=parts.scheme == "https" and f".{parts.hostname}".endswith(".ollama.com"))
+    return parts.scheme == "https" and f".{parts.hostname}".endswith(".ollama.com")
 
 
 def is_remote(url: str, model: Description) -> bool:

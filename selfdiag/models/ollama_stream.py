@@ -10,8 +10,9 @@ import msgspec
 
 from selfdiag.models.base import ProviderError, Token, clipped
 from selfdiag.models.http import Response
+from selfdiag.models.json_values import count, mapping
+from selfdiag.models.reply_tokens import spelling_tokens
 from selfdiag.models.server_words import excerpt
-from selfdiag.models.service import count
 from selfdiag.safety import one_line
 
 MAX_BLANK = 256
@@ -103,10 +104,9 @@ class _Reading:
 
     def add(self, part: Any) -> None:
         """Take in one line's document."""
-        self._last = part if isinstance(part, dict) else {}
-        message = self._last.get("message")
-        self._message = self._message or isinstance(message, dict)
-        message = message if isinstance(message, dict) else {}
+        self._last = mapping(part)
+        self._message = self._message or isinstance(self._last.get("message"), dict)
+        message = mapping(self._last.get("message"))
         content, thinking = _text(message.get("content")), _text(message.get("thinking"))
         self._text.append(content)
         self._thinking.append(thinking)
@@ -140,29 +140,8 @@ class _Reading:
             prompt_tokens=count(self._last.get("prompt_eval_count")),
             completion_tokens=generated,
             served_name=one_line(_text(self._last.get("model")), 200),
-            tokens=_tokens(self._logprobs, text),
+            tokens=spelling_tokens(self._logprobs, text),
         )
-
-
-def _tokens(logprobs: list[Any], text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text, or none when they spell another one: a probability must not go astray."""
-    tokens: list[Token] = []
-    spelt = b""
-    for entry in logprobs:
-        token, logprob = (entry.get("token"), entry.get("logprob")) if isinstance(entry, dict) else (None, None)
-        if not isinstance(token, str) or not isinstance(logprob, int | float):
-            return ()
-        tokens.append(Token(text=token, logprob=float(logprob)))
-        # a character may be spread over several tokens, whose texts then show no part of it
-        spelt += _bytes(entry.get("bytes")) or token.encode("utf-8", "replace")
-    return tuple(tokens) if spelt.decode("utf-8", "replace").strip() == text.strip() else ()
-
-
-def _bytes(value: Any) -> bytes:
-    try:
-        return bytes(value) if isinstance(value, list) else b""
-    except (TypeError, ValueError):
-        return b""
 
 
 def _text(value: Any) -> str:

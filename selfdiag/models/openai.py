@@ -10,32 +10,27 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply, Token, clipped
-from selfdiag.models.chat_request import STEPS, request_of
+from selfdiag.models.address import base_url, is_loopback
+from selfdiag.models.alike_faults import AlikeFaults
+from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply, clipped
+from selfdiag.models.chat_request import NO_EFFORT, STEPS, request_of
+from selfdiag.models.concessions import Concessions, Refusal
 from selfdiag.models.event_stream import unstreamed
-from selfdiag.models.http import Response, Wire, is_loopback
-from selfdiag.models.ladder import Ladder, Refusal
-from selfdiag.models.server_words import (
-    AlikeFaults,
-    document_of,
-    error_of,
-    is_loading,
-    is_overflow,
-    refusal_of,
-    tells_error,
-)
-from selfdiag.models.service import count, key_of, mapping, mappings, offered
-from selfdiag.safety import SelfdiagError, one_line, remember_secret
-from selfdiag.settings import key_variable
+from selfdiag.models.http import Response, Wire
+from selfdiag.models.json_values import count, mapping, mappings
+from selfdiag.models.reply_tokens import spelling_tokens
+from selfdiag.models.server_words import document_of, error_of, is_loading, is_overflow, refusal_of, tells_error
+from selfdiag.models.service_keys import key_advice, key_of, offered
+from selfdiag.models.thinking import REFUSED, ThinkingNote
+from selfdiag.safety import one_line, remember_secret
 
 DEFAULT_URL = "https://api.openai.com/v1"
 LOADING_LIMIT = 600.0
 """How long a server may load its model, in seconds."""
 LOADING_PAUSE = 1.0
-LEAST_LOGPROB = -1e6
-"""Far below what servers write for a probability of zero."""
-ROUNDING = 1e-3
-"""How far above 0 the logarithm of a probability may come out."""
+ALIKE = 3
+"""For how many different calls a 500 comes in the same words before it is taken to last: some servers answer it for
+every request they do not understand."""
 
 _FINISH = {"content_filter": "filter", "max_tokens": "length", "model_length": "length", "eos": "stop"}
 """Other servers' words for reasons that have one."""
@@ -50,7 +45,7 @@ class OpenAICompatible:
     Parameters that the server refuses are left away from then on, and ``info`` says which. ``think`` is sent as
     ``reasoning_effort``, and not at all when it is off: there is no word for off that every server takes, and a
     model that reasons unless told otherwise will do so; ``info`` says that too. ``waiting`` is called with a plain
-    sentence when the server still loads its model.
+    sentence when the server still loads its model. ``on_key`` is what to do about the key when the server refuses it.
     """
 
     takes_schema = True
@@ -63,16 +58,18 @@ class OpenAICompatible:
         key: str | None,
         timeout: float,
         waiting: Callable[[str], None] | None = None,
+        on_key: str = "",
     ) -> None:
         self._info = info
         self._url = url
         self._wire = Wire(url, {"Authorization": f"Bearer {key}"} if key else {}, timeout)
         self._waiting = waiting
-        self._ladder = Ladder(STEPS)
+        self._concessions = Concessions(STEPS)
         self._alike = AlikeFaults()
         self._served = ""
         self._notes: dict[str, str] = {}
-        self._thought = False
+        self._thinking = ThinkingNote()
+        self._on_key = on_key
         self._loading = False
         self.concurrency = 1 if is_loopback(url) else 8
         remember_secret(key)
@@ -86,11 +83,12 @@ class OpenAICompatible:
 
     def info(self) -> ModelInfo:
         """Return what is known of the model, with the name that the server gave last."""
-        without = {"asked_without": "; ".join(self._ladder.taken)} if self._ladder.taken else {}
+        refused = REFUSED if NO_EFFORT in self._concessions.taken else ""
+        shown = {"asked_without": "; ".join(self._concessions.taken), "thinking": self._thinking.words(refused)}
         return msgspec.structs.replace(
             self._info,
             served_name=self._served or self._info.served_name,
-            details={**self._info.details, **without, **self._notes},
+            details=self._info.details | {name: words for name, words in (shown | self._notes).items() if words},
         )
 
     async def ask(self, call: Call) -> Reply:
@@ -98,7 +96,7 @@ class OpenAICompatible:
         body = request_of(self._info.name, call)
         reply = await self._asked(call, body)
         silent = reply.finish_reason == "stop" and not (reply.text.strip() or reply.refusal or reply.overflow)
-        if silent and "response_format" in self._ladder.applied(body):
+        if silent and "response_format" in self._concessions.applied(body):
             self._notes["json_mode"] = "replies came back empty and were asked for again without it"
             del body["response_format"]
             reply = await self._asked(call, body)
@@ -107,7 +105,7 @@ class OpenAICompatible:
     async def _asked(self, call: Call, body: dict[str, Any]) -> Reply:
         since = time.monotonic()
         while True:
-            sent = self._ladder.applied(body)
+            sent = self._concessions.applied(body)
             started = time.perf_counter()
             response = await self._wire.post("/chat/completions", sent)
             ended = time.perf_counter()
@@ -126,10 +124,11 @@ class OpenAICompatible:
                 return Reply(text="", overflow=True, latency_s=ended - started)
             if is_loading(refusal):
                 await self._wait_for_model(since)
-            elif refusal.status not in _REFUSING or not self._ladder.take(refusal, sent):
+            elif refusal.status not in _REFUSING or not self._concessions.take(refusal, sent):
                 error = self._error(response, refusal)
-                if refusal.status == 500 and self._alike.note(str(error), call, started, ended):
-                    error.retry = False
+                if refusal.status == 500:
+                    met = self._alike.met(str(error), started, ended, (call.system, call.user))
+                    error.retry = error.retry and met < ALIKE
                 raise error
 
     async def _wait_for_model(self, since: float) -> None:
@@ -142,13 +141,10 @@ class OpenAICompatible:
         await asyncio.sleep(LOADING_PAUSE)
 
     def _error(self, response: Response, refusal: Refusal) -> ProviderError:
-        error = error_of(response, self._url)
+        error = error_of(response, self._url, refusal, on_key=self._on_key)
         words = refusal.words.lower()
         if "unexpected endpoint" in words or (refusal.status == 404 and "model" not in words):
             error.args, error.retry = (f"{error}; check the address: most servers want /v1 at its end",), False
-        elif error.kind == "unauthorized":
-            variable = key_variable("openai", server=self._url != DEFAULT_URL)
-            error.args = (f"{error}; check the key in {variable}",)
         return error
 
     def _reply(self, call: Call, document: Any, latency: float) -> Reply:
@@ -174,7 +170,7 @@ class OpenAICompatible:
             completion_tokens=count(usage.get("completion_tokens")),
             served_name=self._served,
             refusal=bool(refusal) or reason == "filter",
-            tokens=_tokens(choice.get("logprobs")),
+            tokens=spelling_tokens(mapping(choice.get("logprobs")).get("content"), text or refusal),
         )
         self._compare(call, reply, usage)
         return reply
@@ -187,13 +183,7 @@ class OpenAICompatible:
         if call.logprobs and reply.text and not reply.tokens:
             self._notes["logprobs"] = "not given by the server"
         counted = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
-        self._thought |= bool(reply.reasoning or counted or "<think" in reply.text)
-        if self._thought == (call.think != "off"):
-            self._notes.pop("thinking", None)
-        elif self._thought:
-            self._notes["thinking"] = "the model reasoned although that was off"
-        else:
-            self._notes["thinking"] = "asked for, but no reply shows any"
+        self._thinking.add(call, thought=bool(reply.reasoning or counted or "<think" in reply.text))
 
 
 def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
@@ -202,40 +192,12 @@ def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
     Without a base URL it asks OpenAI itself, with the key from ``OPENAI_API_KEY``. A key is sent only to
     the place it was given for: with a base URL it comes from ``SELFDIAG_OPENAI_API_KEY`` alone.
     """
-    url = base_url(options.base_url) if options.base_url else DEFAULT_URL
-    key = key_of("openai", own_service=not options.base_url)
-    server = urlsplit(url).netloc
-    info = ModelInfo(provider="openai", name=name, remote=not is_loopback(url), server=server)
-    return OpenAICompatible(info, url, key, options.timeout, options.waiting)
-
-
-def base_url(text: str) -> str:
-    """Return the address up to ``/v1`` for any common spelling of it.
-
-    ``host:8000``, ``http://host:8000``, ``http://host:8000/v1/`` and
-    ``http://host:8000/v1/chat/completions`` name the same place.
-
-    Raises:
-        SelfdiagError: when it is not an http address.
-    """
-    url = text.strip()
-    if "://" not in url:
-        url = f"http://{url}"
-    url = url.rstrip("/")
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-        sound = sound and not any(char.isspace() for char in url) and not parts.query and not parts.fragment
-    except ValueError:
-        sound = False
-    if "@" in url:
-        raise SelfdiagError("--base-url must hold no name or password: put the key into SELFDIAG_OPENAI_API_KEY")
-    if not sound:
-        raise SelfdiagError(
-            f"--base-url {one_line(text, 80)!r} is not an http address such as http://127.0.0.1:8080/v1"
-        )
-    url = url.removesuffix("/chat/completions")
-    return url if parts.path.strip("/") else f"{url}/v1"
+    own = not options.base_url
+    url = DEFAULT_URL if own else base_url(options.base_url, "openai", version="v1", below_paths=False)
+    key = key_of("openai", own_service=own)
+    on_key = key_advice("openai", own_service=own, sent=key is not None)
+    info = ModelInfo(provider="openai", name=name, remote=not is_loopback(url), server=urlsplit(url).netloc)
+    return OpenAICompatible(info, url, key, options.timeout, options.waiting, on_key)
 
 
 def _first_choice(document: Any) -> dict[str, Any]:
@@ -265,20 +227,6 @@ def _contents(content: Any) -> tuple[str, str, str]:
             pieces = [inner, *(piece.get("text") for piece in mappings(inner))]
             texts[kind] += [piece for piece in pieces if isinstance(piece, str)]
     return "".join(texts["text"]), "".join(texts["thinking"]), "".join(texts["refusal"])
-
-
-def _tokens(logprobs: Any) -> tuple[Token, ...]:
-    """Return the tokens of a reply; none at all when one of them makes no sense, for they would not add up to it."""
-    content = mapping(logprobs).get("content")
-    found = []
-    for entry in content if isinstance(content, list) else []:
-        text, value = mapping(entry).get("token"), mapping(entry).get("logprob")
-        if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
-            return ()
-        if not LEAST_LOGPROB <= value < ROUNDING:
-            return ()
-        found.append(Token(text=text, logprob=float(value)))
-    return tuple(found)
 
 
 def offer(provider_name: str) -> list[Listing]:

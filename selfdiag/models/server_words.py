@@ -5,16 +5,17 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 
-from selfdiag.models.base import Call, ErrorKind, ProviderError
+from selfdiag.models.base import ErrorKind, ProviderError
+from selfdiag.models.concessions import Refusal
 from selfdiag.models.http import Response
-from selfdiag.models.ladder import Refusal
+from selfdiag.models.json_values import decoded, mapping, mappings
 from selfdiag.models.transport import MAX_WAIT
 from selfdiag.safety import one_line
 
@@ -34,6 +35,7 @@ _KINDS: dict[int, ErrorKind] = {
 _STATUS_OF_CODE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
+    "billing_error": 402,
     "permission_error": 403,
     "not_found_error": 404,
     "request_too_large": 413,
@@ -55,45 +57,12 @@ _OVERFLOW_WORDS = re.compile(
     r"(?i)context (length|size|window)|maximum context|prompt is too long|input length exceeds"
     r"|exceeds the available context"
 )
+LONGEST_WORDS = 4000
+"""How much of a message is read for what it says of limits, in characters."""
 _COME_BACK = re.compile(r"(?i)\b(?:retry|try again) in ((?:\d+(?:\.\d+)?(?:ms|[dhms]))+)")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[dhms])")
 _DURATION = re.compile(rf"(?:{_PART.pattern})+")
 _SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_ALIKE = 3
-
-
-class AlikeFaults:
-    """Tells a fault that strikes every call alike from one that passes.
-
-    A server answers 500 for its own troubles, and some answer it for every request they do not understand. Only the
-    latter comes with the same words for one call after the other.
-    """
-
-    def __init__(self) -> None:
-        self._words = ""
-        self._calls: set[tuple[str, str]] = set()
-        self._last = 0.0
-
-    def note(self, words: str, call: Call, started: float, ended: float) -> bool:
-        """Return whether these words have now come for three different calls, one after the other.
-
-        Args:
-            words: what the server said with a status of 500.
-            call: what it was asked.
-            started: when the call was sent, by any clock. Calls that were under way together count as one.
-            ended: when the answer came, by the same clock.
-        """
-        if words != self._words:
-            self._words, self._calls, self._last = words, set(), -math.inf
-        key = (call.system, call.user)
-        if key not in self._calls and started >= self._last:
-            self._calls.add(key)
-            self._last = ended
-        return len(self._calls) >= _ALIKE
-
-    def forget(self) -> None:
-        """Begin anew, because a call worked."""
-        self._words = ""
 
 
 def document_of(response: Response, place: str) -> Any:
@@ -122,7 +91,7 @@ def tells_error(document: Any) -> bool:
 
 def refusal_of(response: Response) -> Refusal:
     """Return what a reply with an error says; an error within a 200 has the status that it names."""
-    found = _decoded(response.body)
+    found = decoded(response.body)
     codes = codes_of(found)
     return Refusal(
         status=_named_status(codes, response.status) if response.status < 300 else response.status,
@@ -132,19 +101,42 @@ def refusal_of(response: Response) -> Refusal:
     )
 
 
-def error_of(response: Response, place: str, *, now: datetime | None = None) -> ProviderError:
-    """Return the error that a reply with an error stands for; ``now`` is the time, for dates in its headers."""
-    said = refusal_of(response)
+def error_of(
+    response: Response,
+    place: str,
+    said: Refusal | None = None,
+    *,
+    spent: Callable[[Refusal, bool], bool] | None = None,
+    on_key: str = "",
+    now: datetime | None = None,
+) -> ProviderError:
+    """Return the error that a reply with an error stands for.
+
+    A limit that is over within ``MAX_WAIT`` seconds is waited for; one that is said to last longer is a quota. A
+    ``Retry-After`` alone ends nothing: however long it is, the transport waits ``MAX_WAIT`` seconds at most and asks
+    again.
+
+    Args:
+        response: the reply.
+        place: the server, for the message.
+        said: what the reply means, where that is more than it says by itself.
+        spent: tells whether a limit is reached that no waiting heals, from what was said and whether a wait was
+            named; by default in the words that most services use.
+        on_key: what to do about the key, when that is what the server refuses.
+        now: the time, for dates in headers.
+    """
+    said = refusal_of(response) if said is None else said
     kind: ErrorKind = _KINDS.get(said.status, "provider")
     retry = said.status in PASSING or response.status == said.status < 300
     wait = _retry_after(response.headers, now)
-    # these are sent with every reply, and say nothing about other troubles
-    reset = _reset_in(response) if said.status == 429 and wait is None else None
+    reset = _reset_in(response, said) if retry and wait is None else None
     advice = ""
-    if _is_spent(said, waits=wait is not None or reset is not None):
+    if (spent or is_spent)(said, wait is not None or reset is not None):
         kind, retry, advice = "quota", False, "; nothing more is answered until its quota or balance is filled up"
-    elif reset is not None and reset > MAX_WAIT:
+    elif said.status == 429 and reset is not None and reset > MAX_WAIT:
         kind, retry, advice = "quota", False, f"; it answers again in {_spoken(reset)}: come back then"
+    elif kind == "unauthorized" and on_key:
+        advice = f"; {on_key}"
     status = f"{response.status}"
     if response.status < 300 and said.words:
         status += " with an error" if said.status == response.status else f" with error {said.status}"
@@ -158,9 +150,17 @@ def error_of(response: Response, place: str, *, now: datetime | None = None) -> 
     )
 
 
-def words_of(document: Any) -> str:
+def is_spent(said: Refusal, waits: bool) -> bool:
+    """Return whether a limit is reached that no waiting heals; a server that says when to come back means another."""
+    if not _SPENT_CODES.isdisjoint(said.codes) or _SPENT_WORDS.search(said.words):
+        return True
+    quota = any("quota" in word.lower() for word in (said.words, *said.codes))
+    return said.status == 402 or (said.status == 429 and quota and not waits)
+
+
+def words_of(document: Any, longest: int = 200) -> str:
     """Return the message of an error document in any of the usual shapes, as one line; else an empty text."""
-    return _words(document, 6)
+    return one_line(_words(document, 6), longest)
 
 
 def codes_of(document: Any) -> tuple[str, ...]:
@@ -198,13 +198,6 @@ def excerpt(body: bytes) -> str:
     return one_line(html.unescape(re.sub(hidden, " ", text, flags=re.DOTALL | re.IGNORECASE)), 200)
 
 
-def _decoded(body: bytes) -> Any:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
 def _unlisted(document: Any) -> Any:
     return document[0] if isinstance(document, list) and document else document
 
@@ -212,8 +205,8 @@ def _unlisted(document: Any) -> Any:
 def _words(found: Any, depth: int) -> str:
     """Return the first text in the places where messages are; some servers nest one error document in another."""
     if isinstance(found, str):
-        inner = _decoded(found.encode("utf-8", "replace")) if found.lstrip().startswith("{") else None
-        return (_words(inner, depth - 1) if depth else "") or one_line(found)
+        inner = decoded(found.encode("utf-8", "replace")) if found.lstrip().startswith("{") else None
+        return (_words(inner, depth - 1) if depth else "") or found.strip()
     if isinstance(found, dict):
         parts = [found.get(key) for key in ("error", "message", "msg", "detail")]
     else:
@@ -235,10 +228,9 @@ def _holder(document: Any) -> dict[str, Any]:
 def _param(document: Any) -> str:
     """Return the parameter that an error is about; some servers give its place as a list of names."""
     param = _holder(document).get("param")
-    details = document.get("detail") if isinstance(document, dict) else None
-    first = details[0] if isinstance(details, list) and details else None
-    if isinstance(first, dict) and isinstance(first.get("loc"), list):
-        param = ".".join(map(str, first["loc"]))
+    for detail in mappings(mapping(document).get("detail"))[:1]:
+        if isinstance(detail.get("loc"), list):
+            param = ".".join(map(str, detail["loc"]))
     return param if isinstance(param, str) else ""
 
 
@@ -249,14 +241,6 @@ def _named_status(codes: tuple[str, ...], otherwise: int) -> int:
         if code in _STATUS_OF_CODE:
             return _STATUS_OF_CODE[code]
     return otherwise
-
-
-def _is_spent(said: Refusal, *, waits: bool) -> bool:
-    """Return whether a limit is reached that no waiting heals; a server that says when to come back means another."""
-    if not _SPENT_CODES.isdisjoint(said.codes) or _SPENT_WORDS.search(said.words):
-        return True
-    quota = any("quota" in word.lower() for word in (said.words, *said.codes))
-    return said.status == 402 or (said.status == 429 and quota and not waits)
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime | None) -> float | None:
@@ -273,16 +257,16 @@ def _retry_after(headers: Mapping[str, str], now: datetime | None) -> float | No
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _reset_in(response: Response) -> float | None:
-    """Return the seconds after which a rate limit is over, from headers or else from the body."""
-    found = _last_reset(response.headers)
+def _reset_in(response: Response, said: Refusal) -> float | None:
+    """Return the seconds after which a call may work again, from headers or else from the body."""
+    # limits are told with every reply, and say nothing about other troubles
+    found = _last_reset(response.headers) if said.status == 429 else None
     if found is not None:
         return found
-    document = _decoded(response.body)
-    details = _holder(document).get("details")
-    delays = [part.get("retryDelay") for part in details if isinstance(part, dict)] if isinstance(details, list) else []
-    said = _COME_BACK.search(words_of(document))
-    return _latest([*map(str, delays), said.group(1) if said else ""])
+    document = decoded(response.body)
+    delays = [str(part["retryDelay"]) for part in mappings(_holder(document).get("details")) if part.get("retryDelay")]
+    told = _COME_BACK.search(words_of(document, longest=LONGEST_WORDS))
+    return _latest([*delays, told.group(1) if told else ""])
 
 
 def _last_reset(headers: Mapping[str, str]) -> float | None:

@@ -26,11 +26,11 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     first_wait: float = 0.5
 
 
-class AttemptBudget:
-    """How many attempts a whole run may make before its failed calls are not repeated any more.
+class RepetitionBudget:
+    """How many repetitions a whole run may make before its failed calls are not asked again any more.
 
-    ``limit`` is that number and ``used`` how many there were. It ends no run by itself: calls that were never asked
-    are asked still.
+    ``limit`` is that number and ``used`` how many there were; first attempts count nowhere. It ends no run by itself:
+    calls that were never asked are asked still.
     """
 
     def __init__(self, limit: int) -> None:
@@ -38,7 +38,7 @@ class AttemptBudget:
         self.used = 0
 
     def take(self) -> bool:
-        """Count one repetition, and return whether there was an attempt left for it."""
+        """Count one repetition, and return whether there was one left."""
         if self.used >= self.limit:
             return False
         self.used += 1
@@ -50,7 +50,7 @@ async def ask_patiently(
     call: Call,
     policy: RetryPolicy,
     retried: Callable[[int, ProviderError], None],
-    budget: AttemptBudget | None = None,
+    budget: RepetitionBudget | None = None,
 ) -> tuple[Reply, int]:
     """Return the reply and the number of attempts it took.
 
@@ -59,15 +59,13 @@ async def ask_patiently(
         call: what to ask.
         policy: how often to repeat.
         retried: called before each wait with the attempt that failed (1 for the first) and why.
-        budget: the attempts of the whole run; None is no limit.
+        budget: the repetitions of the whole run; None is no limit.
 
     Raises:
         ProviderError: the last one, when no attempt worked, the fault is of a kind that does not heal, or the
             budget is spent. Its ``attempts`` attribute holds their number.
     """
     attempts = 0
-    if budget is not None:
-        budget.used += 1
 
     def wait_or_stop(error: Exception) -> bool | float:
         if not isinstance(error, ProviderError) or not error.retry or attempts > policy.retries:

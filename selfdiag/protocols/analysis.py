@@ -13,9 +13,8 @@ from selfdiag.measure.calibration import BINS
 from selfdiag.measure.pooled import PooledAuroc, pooled_auroc
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.measure.sources import compare_sources
-from selfdiag.measure.summary import all_metrics
 from selfdiag.protocols.audit import summarise
-from selfdiag.protocols.rows import summarise_columns, tally_of
+from selfdiag.protocols.rows import summarise_columns
 from selfdiag.protocols.sources import source_of
 from selfdiag.protocols.summary import Group, Pooled, Source, Summaries, SummaryModel, model_of
 from selfdiag.runs.columns import Columns
@@ -98,9 +97,9 @@ def _divided(part: Part, by: Sequence[str]) -> dict[Group, list[int]]:
 
 def _who(members: Sequence[tuple[Part, NDArray[np.int64]]]) -> SummaryModel:
     """Return the one model of a group, or an empty name when its rows are of several or of none."""
-    part = members[0][0]
-    if part.run is not None and len(members) == 1:
-        return model_of(part.run)
+    runs = [part.run for part, _ in members if part.run is not None]
+    if len(runs) == len(members) and all(model_of(run) == model_of(runs[0]) for run in runs):
+        return model_of(runs[0])
     names = {part.model[row] for part, rows in members for row in rows}
     simulated = any(part.run is not None and part.run.manifest.model.simulated for part, _ in members)
     name = names.pop() if len(names) == 1 else ""
@@ -152,16 +151,14 @@ def _pooled(parts: Sequence[Part], draws: int, seed: int, ece_bins: int) -> Pool
     models = [name for part in parts for name in part.model]
     answered = np.flatnonzero(_answered(columns))
     codes = np.unique(np.array(models, dtype=np.str_), return_inverse=True)[1].reshape(-1)
-    several = np.unique(columns.item).size < len(columns)
+    nobody = SummaryModel(provider="", name="", served_name="", digest="", simulated=False)
+    whole = summarise_columns(columns, model=nobody, draws=draws, seed=seed, ece_bins=ece_bins)
     return Pooled(
         models=len(set(models)),
-        metrics=all_metrics(
-            tally_of(columns),
-            tally_of(columns, by_item=True) if several else None,
-            draws=draws,
-            seed=seed,
-            ece_bins=ece_bins,
-        ),
+        mean_confidence=whole.mean_confidence,
+        mean_confidence_attempted=whole.mean_confidence_attempted,
+        metrics=whole.metrics,
+        metrics_attempted=whole.metrics_attempted,
         auroc=_pooled_auroc(columns, answered, codes, draws, seed),
     )
 

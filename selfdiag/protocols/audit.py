@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,18 +14,11 @@ from selfdiag.protocols.fresh_check import fresh_check
 from selfdiag.protocols.repeats import repeats_of
 from selfdiag.protocols.rows import summarise_columns
 from selfdiag.protocols.second_opinion import second_opinion
-from selfdiag.protocols.sources import confidences, sources_of
+from selfdiag.protocols.sources import run_columns, sources_of
 from selfdiag.protocols.summary import Summary, SummaryBattery, Usage, model_of
-from selfdiag.runs.columns import columns_of
 from selfdiag.runs.engine import TRIAL
 from selfdiag.runs.records import MEASURED_SECTIONS, PlannedCall, Record
 from selfdiag.runs.store import Run
-
-SOURCE_WORDS = {
-    "posthoc": "what the model says afterwards, shown question and answer",
-    "logprob": "the probability of the answer's tokens",
-    "agreement": "the share of resampled answers that are the same",
-}
 
 
 def summarise(
@@ -50,12 +42,7 @@ def summarise(
     latest = run.latest()
     planned = [call for call in manifest.plan if call.section in MEASURED_SECTIONS]
     records = run.measured()
-    columns, scale_note = columns_of(records)
-    source = manifest.settings.confidence[0]
-    if source != "stated":
-        said = confidences(run, records, source)
-        columns = columns.stating([said.get(record.call_id, math.nan) for record in records])
-        scale_note = f"the confidence is {SOURCE_WORDS[source]}"
+    columns, scale_note = run_columns(run, records)
     measured = summarise_columns(
         columns,
         model=model_of(run),
@@ -83,7 +70,7 @@ def summarise(
             "temperature": manifest.settings.temperature,
             "example": manifest.settings.example,
             "prompt_version": manifest.prompt_version,
-            "confidence": source,
+            "confidence": manifest.settings.confidence[0],
             "think": manifest.settings.think,
         },
         counts=_with_not_asked(measured.counts, planned, latest),
@@ -109,7 +96,7 @@ def confident_errors(run: Run, least: int = 80) -> list[tuple[int, Record]]:
     Confidences are those of the measures: on one scale over the whole run.
     """
     records = run.measured()
-    columns, _ = columns_of(records)
+    columns, _ = run_columns(run, records)
     found = [
         (round(100 * confidence), record)
         for confidence, record in zip(columns.confidence.tolist(), records, strict=True)
@@ -140,7 +127,8 @@ def _families(records: Sequence[Record]) -> dict[str, dict[str, int]]:
 def _usage(run: Run) -> Usage:
     # where plain text does, the trial's replies stand in the file once more as the run's own
     plain = structured_mode(run) == "off"
-    records = [record for record in run.records if not (plain and record.section == TRIAL)]
+    # a judge's opinion repeats its record, and is no call to the model
+    records = [record for record in run.records if record.judge is None and not (plain and record.section == TRIAL)]
     prompt = [record.prompt_tokens for record in records if record.prompt_tokens is not None]
     completion = [record.completion_tokens for record in records if record.completion_tokens is not None]
     return Usage(

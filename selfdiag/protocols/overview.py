@@ -8,7 +8,7 @@ import msgspec
 
 from selfdiag.measure.tiers import tier_letters
 from selfdiag.protocols.rows import tally_of
-from selfdiag.runs.columns import columns_of
+from selfdiag.protocols.sources import run_columns
 from selfdiag.runs.plan import open_calls
 from selfdiag.runs.shelf import run_folders
 from selfdiag.runs.store import read_run
@@ -41,7 +41,7 @@ def _row(folder: Path) -> RunRow:
         return RunRow(run_id=folder.name, state="damaged")
     manifest, latest = run.manifest, run.latest()
     answered = len(manifest.plan) - len(open_calls(manifest.plan, latest))
-    columns, _ = columns_of(run.measured())
+    columns, _ = run_columns(run, run.measured())
     stretches = manifest.sessions
     ended = bool(stretches) and bool(stretches[-1].ended)
     return RunRow(

@@ -56,7 +56,10 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_replies(replies: Iterable[RawReply]) -> Found:
     """Read every reply and count what was found."""
-    rows: list[ReplyRow] = []
+    kinds: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    stated: list[int | None] = []
+    marks: list[tuple[str, ...]] = []
     examples: dict[str, list[ReplyRow]] = defaultdict(list)
     models: dict[str, Counter[str]] = defaultdict(Counter)
     flags: Counter[str] = Counter()
@@ -66,15 +69,19 @@ def read_replies(replies: Iterable[RawReply]) -> Found:
             examples[row.kind].append(row)
         models[row.model][row.kind] += 1
         flags.update(row.flags)
-        rows.append(msgspec.structs.replace(row, raw=""))
-    _, note = run_scale([row.confidence for row in rows], [row.flags for row in rows])
-    kinds = Counter(row.kind for row in rows)
+        kinds[row.kind] += 1
+        found["abstained"] += row.abstains is not None
+        found["refused"] += row.refuses
+        found["with_confidence"] += row.confidence is not None and row.answer is not None
+        stated.append(row.confidence)
+        marks.append(row.flags)
+    _, note = run_scale(stated, marks)
     return Found(
-        replies=len(rows),
+        replies=len(stated),
         kinds={kind: kinds[kind] for kind in KINDS},
-        abstained=sum(row.abstains is not None for row in rows),
-        refused=sum(row.refuses for row in rows),
-        with_confidence=sum(row.confidence is not None for row in rows if row.answer is not None),
+        abstained=found["abstained"],
+        refused=found["refused"],
+        with_confidence=found["with_confidence"],
         flags=dict(flags.most_common()),
         models={name: {kind: counts[kind] for kind in KINDS} for name, counts in models.items()},
         examples={kind: tuple(examples[kind]) for kind in KINDS if examples[kind]},

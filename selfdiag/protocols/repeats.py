@@ -10,6 +10,7 @@ import numpy as np
 from selfdiag.elicit.textforms import fold_text
 from selfdiag.measure.consistency import Consistency, consistency
 from selfdiag.measure.resampling import DRAWS, SEED
+from selfdiag.runs.columns import columns_of
 from selfdiag.runs.records import Record
 from selfdiag.runs.store import Run
 
@@ -44,6 +45,7 @@ def repeats_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Repeats | N
 
 
 def _compared(records: Sequence[Record], units: Sequence[str], draws: int, seed: int) -> Consistency:
+    stated = columns_of(records)[0].confidence
     answers: dict[str, int] = {}
     codes = [
         -1 if record.answer is None else answers.setdefault(fold_text(record.answer), len(answers))
@@ -53,7 +55,7 @@ def _compared(records: Sequence[Record], units: Sequence[str], draws: int, seed:
         np.unique(np.array(units, dtype=np.str_), return_inverse=True)[1],
         np.array(codes, dtype=np.int64),
         np.array([_GRADES.get(record.outcome, -1) for record in records], dtype=np.int64),
-        np.array([np.nan if r.confidence is None else r.confidence for r in records], dtype=np.float64),
+        100 * stated,
         draws=draws,
         seed=seed,
     )

@@ -78,7 +78,8 @@ def summarise_columns(
         families={},
         composite=measured.composite,
         tier=measured.tier,
-        mean_confidence=100 * float(mean_confidence(tally.answered)) if tally.answered.n else None,
+        mean_confidence=_mean_confidence(tally),
+        mean_confidence_attempted=_mean_confidence(attempted),
         bounds={"accuracy": limits.accuracy, "gap": limits.gap} if limits else None,
         notes=_notes(measured.metrics),
     )
@@ -94,6 +95,10 @@ def tally_of(columns: Columns, *, by_item: bool = False, attempted: bool = False
         item=columns.item if by_item else None,
         attempted=attempted,
     )
+
+
+def _mean_confidence(tally: Tally) -> float | None:
+    return 100 * float(mean_confidence(tally.answered)) if tally.answered.n else None
 
 
 def _tables(columns: Columns, names: Sequence[str]) -> dict[str, Counts]:

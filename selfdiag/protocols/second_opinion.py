@@ -6,8 +6,8 @@ import msgspec
 
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.protocols.rows import summarise_columns
+from selfdiag.protocols.sources import run_columns
 from selfdiag.protocols.summary import SecondOpinion, model_of
-from selfdiag.runs.columns import columns_of
 from selfdiag.runs.judging import undecided_records
 from selfdiag.runs.store import Run
 
@@ -18,17 +18,15 @@ def second_opinion(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> SecondO
     judged = [record for record in open_records if record.judge is not None]
     if not judged:
         return None
-    model = str((judged[-1].judge or {}).get("model", ""))
-    opinions = {
-        record.call_id: record.judge.get("opinion")
-        for record in judged
-        if record.judge is not None and record.judge.get("model") == model
-    }
+    last = judged[-1].judge
+    model = last.model if last is not None else ""
+    given = {record.call_id: record.judge for record in judged if record.judge and record.judge.model == model}
+    opinions = {call_id: judgement.opinion for call_id, judgement in given.items()}
     records = [
         msgspec.structs.replace(record, outcome="correct") if opinions.get(record.call_id) == "same" else record
         for record in run.measured()
     ]
-    columns, _ = columns_of(records)
+    columns, _ = run_columns(run, records)
     found = summarise_columns(columns, model=model_of(run), draws=draws, seed=seed)
     said = list(opinions.values())
     return SecondOpinion(
@@ -38,6 +36,7 @@ def second_opinion(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> SecondO
         different=said.count("different"),
         unread=said.count(None),
         not_asked=len(open_records) - len(said),
+        calls=sum(judgement.calls for judgement in given.values()),
         metrics=found.metrics,
         tier=found.tier.letter,
     )

@@ -14,12 +14,33 @@ from selfdiag.measure.contrast import Contrast
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.measure.sources import compare_sources
 from selfdiag.protocols.summary import Source
-from selfdiag.runs.columns import columns_of
+from selfdiag.runs.columns import Columns, columns_of
 from selfdiag.runs.records import AGREEMENT, POSTHOC, Record
 from selfdiag.runs.store import Run
 
 Confidences = dict[str, float]
 """A fraction in [0, 1] by the call id of the answer."""
+
+
+SOURCE_WORDS = {
+    "posthoc": "what the model says afterwards, shown question and answer",
+    "logprob": "the probability of the answer's tokens",
+    "agreement": "the share of resampled answers that are the same",
+}
+
+
+def run_columns(run: Run, records: Sequence[Record]) -> tuple[Columns, str]:
+    """Return a run's measured records as columns, and a note on their confidence.
+
+    The confidence is that of the run's first source, on one scale over all records.
+    """
+    columns, note = columns_of(records)
+    source = run.manifest.settings.confidence[0]
+    if source == "stated":
+        return columns, note
+    said = confidences(run, records, source)
+    stating = columns.stating([said.get(record.call_id, math.nan) for record in records])
+    return stating, f"the confidence is {SOURCE_WORDS[source]}"
 
 
 def confidences(run: Run, records: Sequence[Record], source: str) -> Confidences:
@@ -38,9 +59,9 @@ def confidences(run: Run, records: Sequence[Record], source: str) -> Confidences
         return _afterwards(run, probes)
     if source == AGREEMENT:
         return _agreement(run, probes)
-    columns, _ = columns_of(probes)
-    pairs = zip(probes, columns.confidence.tolist(), strict=True)
-    return {record.call_id: value for record, value in pairs if math.isfinite(value)}
+    columns, _ = columns_of(records)
+    pairs = zip(records, columns.confidence.tolist(), strict=True)
+    return {record.call_id: value for record, value in pairs if math.isfinite(value) and not record.trap}
 
 
 def sources_of(

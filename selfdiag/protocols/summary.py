@@ -71,7 +71,8 @@ class SecondOpinion(msgspec.Struct, frozen=True, kw_only=True):
     """A judge's view of the answers that the rules left ``undecided``; the run's own figures are without it.
 
     ``same`` were found to give the key's answer, ``different`` not, ``unread`` got no readable opinion and
-    ``not_asked`` none at all. ``metrics`` and ``tier`` are the run's with the ``same`` ones counted as right.
+    ``not_asked`` none at all; ``calls`` were made to the judge. ``metrics`` and ``tier`` are the run's with the
+    ``same`` ones counted as right.
     """
 
     model: str
@@ -80,6 +81,7 @@ class SecondOpinion(msgspec.Struct, frozen=True, kw_only=True):
     different: int
     unread: int
     not_asked: int
+    calls: int
     metrics: dict[str, Estimate]
     tier: str
 
@@ -113,7 +115,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     ``counts`` has each outcome for probes and traps apart, and ``not_asked`` for calls without a record.
     ``groups`` are the five groups of bins; ``worst_bin`` and ``worst_group`` have the largest gaps.
-    ``mean_confidence`` is that of the answered probes, 0-100. Fields that are None were not part of the run.
+    ``mean_confidence`` is that of the answered probes, 0-100, and ``mean_confidence_attempted`` that of the
+    attempted-as-wrong set. Fields that are None were not part of the run.
     """
 
     schema: str = SCHEMA
@@ -133,6 +136,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     composite: Composite
     tier: Tier
     mean_confidence: float | None = None
+    mean_confidence_attempted: float | None = None
     questionnaire: dict[str, Any] | None = None
     microprobe: dict[str, Any] | None = None
     anchor: dict[str, Any] | None = None
@@ -149,7 +153,10 @@ class Pooled(msgspec.Struct, frozen=True, kw_only=True):
     """All rows of an analysis together; ``auroc`` is None when they are of one model."""
 
     models: int
+    mean_confidence: float | None
+    mean_confidence_attempted: float | None
     metrics: dict[str, Estimate]
+    metrics_attempted: dict[str, Estimate]
     auroc: PooledAuroc | None
 
 

@@ -94,7 +94,8 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     echo = " ⚑ echo" if "echo" in modal.note else ""
     silent = probes["abstained"] + probes["refused"]
     unusable = sum(probes[outcome] for outcome in UNUSABLE)
-    said = "stated     –" if stated is None else f"stated     {stated:.0f}"
+    label = words.source(summary)
+    said = f"{label:<10} –" if stated is None else f"{label:<10} {stated:.0f}"
     found = f"traps spotted   {traps['abstained']} of {spotted.n}  {words.interval(spotted, kind='percent')} %"
     return [
         (
@@ -129,7 +130,7 @@ def _why(estimate: Estimate) -> str:
     """Return in at most 20 characters why a value or its interval is missing."""
     note = estimate.note
     if estimate.value is None:
-        reason = note.removeprefix("not defined: ").replace(" answers were ", " answers ")
+        reason = note.removeprefix("not defined: ").replace("all answers were ", "all ")
         return "no data" if note.startswith("no data") else reason if len(reason) <= 20 else "not defined"
     for part in note.split("; "):
         found = re.fullmatch(r"no interval: needs \d+ (right|wrong) answers, has (\d+)", part)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from selfdiag.measure.estimate import Estimate
 from selfdiag.protocols.raw_replies import Found
 from selfdiag.protocols.regrade import Regraded
-from selfdiag.protocols.summary import Group, Pooled, Source, Summaries, Summary
+from selfdiag.protocols.summary import Group, Pooled, Source, Summaries
 from selfdiag.report import words
 from selfdiag.safety import one_line
 
@@ -24,6 +25,7 @@ _KIND_WORDS = {
     "empty": "nothing said",
 }
 _HEAD = ("n", "right", "says", "gap", "Brier", "ECE", "AUROC", "tier")
+"""The gap is in points; tier is a letter, or a range where no letter is likely enough."""
 
 
 def groups_table(summaries: Summaries, *, attempted: bool = False, width: int = 80) -> str:
@@ -34,14 +36,27 @@ def groups_table(summaries: Summaries, *, attempted: bool = False, width: int = 
         attempted: show the set in which refusals and abstentions that state a confidence count as wrong.
         width: of the terminal, in characters.
     """
-    named = [(group_name(summary.group), _of(summary, attempted), summary) for summary in summaries.models]
-    longest = max([len(name) for name, _, _ in named] + [len("all together")])
+    rows = [
+        _Row(
+            name=group_name(summary.group),
+            metrics=summary.metrics_attempted if attempted else summary.metrics,
+            says=summary.mean_confidence_attempted if attempted else summary.mean_confidence,
+            tier=summary.tier.range or summary.tier.letter,
+        )
+        for summary in summaries.models
+    ]
+    pooled = summaries.pooled
+    if pooled is not None:
+        metrics = pooled.metrics_attempted if attempted else pooled.metrics
+        says = pooled.mean_confidence_attempted if attempted else pooled.mean_confidence
+        rows.append(_Row(name="all together", metrics=metrics, says=says, tier=""))
+    longest = max(len(row.name) for row in rows)
     room = min(longest, max(width - sum(_WIDTHS), LEAST_NAME))
     lines = [_line("", _HEAD, room)]
-    for name, metrics, summary in named:
-        lines += _rows(name, metrics, summary.mean_confidence, summary.tier.letter, room)
-    if summaries.pooled is not None:
-        lines += ["", *_rows("all together", summaries.pooled.metrics, None, "", room)]
+    for row in rows:
+        lines += ([""] if row is rows[-1] and pooled is not None else []) + _lines_of(row, room)
+    if any(row.metrics["brier"].n != row.metrics["accuracy"].n for row in rows):
+        lines += ["", "n and right count graded answers; the other figures use those of them that state a confidence."]
     return "\n".join(lines)
 
 
@@ -89,20 +104,25 @@ def group_name(group: Group | None) -> str:
     return " · ".join(one_line(part, 40) if part else "(no name)" for part in parts if part is not None) or "all rows"
 
 
-def _of(summary: Summary, attempted: bool) -> dict[str, Estimate]:
-    return summary.metrics_attempted if attempted else summary.metrics
+class _Row(NamedTuple):
+    """What one line of the table speaks of."""
+
+    name: str
+    metrics: dict[str, Estimate]
+    says: float | None
+    tier: str
 
 
-def _rows(name: str, metrics: dict[str, Estimate], says: float | None, tier: str, room: int) -> list[str]:
-    accuracy, gap = metrics["accuracy"], metrics["gap"]
-    rest = [metrics[key] for key in ("brier", "ece", "auroc")]
+def _lines_of(row: _Row, room: int) -> list[str]:
+    accuracy, gap = row.metrics["accuracy"], row.metrics["gap"]
+    rest = [row.metrics[key] for key in ("brier", "ece", "auroc")]
     values = (
         str(accuracy.n),
         "–" if accuracy.value is None else f"{100 * accuracy.value:.1f} %",
-        "" if says is None else f"{says:.1f}",
+        "" if row.says is None else f"{row.says:.1f}",
         "–" if gap.value is None else f"{100 * gap.value:+.1f}",
         *(words.fraction(found.value) for found in rest),
-        tier,
+        row.tier,
     )
     intervals = (
         "",
@@ -112,7 +132,7 @@ def _rows(name: str, metrics: dict[str, Estimate], says: float | None, tier: str
         *("" if found.ci is None else f"{_short(found.ci[0])}-{_short(found.ci[1])}" for found in rest),
         "",
     )
-    shown = name if len(name) <= room else f"{name[: room - 1]}…"
+    shown = row.name if len(row.name) <= room else f"{row.name[: room - 1]}…"
     lines = [_line(shown, values, room)]
     return [*lines, _line("", intervals, room)] if any(intervals) else lines
 

@@ -9,6 +9,13 @@ SUPPORTS = "whether to trust this number from this model at these settings."
 SUPPORTS_NOT = "say how good its answers are, or what it knows."
 
 
+SAYS = {
+    "stated": "says",
+    "posthoc": "says, asked afterwards,",
+    "logprob": "its tokens say",
+}
+
+
 def several(count: int, noun: str, nouns: str = "") -> str:
     """Return a count with its noun: 1 trap, 21 traps; ``nouns`` is a plural that is not made by an s."""
     return f"{count} {noun}" if count == 1 else f"{count} {nouns or f'{noun}s'}"
@@ -60,8 +67,16 @@ def headline(summary: Summary) -> str:
     if not graded:
         return "It gave no answer that could be graded."
     stated = summary.mean_confidence
-    says = "" if stated is None else f" and says {stated:.0f} on average"
-    return f"It answers {right} of {graded} right{says}."
+    if stated is None:
+        return f"It answers {right} of {graded} right."
+    if source(summary) == "agreement":
+        return f"It answers {right} of {graded} right and says the same again {stated:.0f} % of the time."
+    return f"It answers {right} of {graded} right and {SAYS[source(summary)]} {stated:.0f} on average."
+
+
+def source(summary: Summary) -> str:
+    """Return which source of confidence the measures speak of."""
+    return str((summary.asked_with or {}).get("confidence", "stated"))
 
 
 def opinion_notes(summary: Summary) -> tuple[str, ...]:
@@ -71,6 +86,11 @@ def opinion_notes(summary: Summary) -> tuple[str, ...]:
         return ()
     accuracy, gap = found.metrics["accuracy"], found.metrics["gap"]
     share = f"{found.same} of {several(found.undecided, 'undecided answer')}"
+    judged = found.same + found.different
+    if not judged:
+        return (f"judge {found.model}: none of its {found.unread} opinions could be read",)
+    if judged < found.undecided:
+        share += f" ({found.unread} opinions not readable, {found.not_asked} not asked)"
     return (
         f"judge {found.model}: {share} give the key's answer; with them accuracy {percent(accuracy.value)}, "
         f"gap {signed(gap.value)}, tier {found.tier} (not counted above)",

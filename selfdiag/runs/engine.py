@@ -10,7 +10,8 @@ from contextlib import aclosing, suppress
 import msgspec
 
 from selfdiag.models.base import FATAL, Call, Provider, ProviderError, Reply
-from selfdiag.models.transport import AttemptBudget, RetryPolicy, ask_patiently
+from selfdiag.models.thinking import THINKING_TOKENS
+from selfdiag.models.transport import RepetitionBudget, RetryPolicy, ask_patiently
 from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
 from selfdiag.runs.pace import MOST, Pace
 from selfdiag.runs.plan import Plan, open_calls, trial_id
@@ -29,8 +30,6 @@ REPETITIONS_A_CALL = 3
 """A run makes at most so many repetitions a call, or the least: beyond that a server is not slow but broken."""
 HOPELESS = frozenset({*FATAL, "unreachable", "timeout"})
 """Kinds that end the run when the warm-up meets them after all retries."""
-THINKING_TOKENS = 8192
-"""Least budget of a model that thinks."""
 
 
 class _Landed(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +67,7 @@ class Engine:
         self._limit = MOST if settings.concurrency == "auto" else settings.concurrency or provider.concurrency
         self._pace = Pace(provider.concurrency if finding else self._limit, self._limit, finding=finding)
         self._policy = RetryPolicy(retries=settings.max_retries)
-        self._repetitions = AttemptBudget(max(LEAST_REPETITIONS, REPETITIONS_A_CALL * len(plan.calls)))
+        self._repetitions = RepetitionBudget(max(LEAST_REPETITIONS, REPETITIONS_A_CALL * len(plan.calls)))
         self._queue: asyncio.Queue[Event | _Landed | None] = asyncio.Queue(maxsize=4 * self._limit + 16)
         self._going = asyncio.Event()
         self._going.set()
@@ -86,12 +85,22 @@ class Engine:
 
     def pause(self) -> None:
         """Start no further call until ``go_on``."""
-        self._going.clear()
-        self._writer.sync()
+        if self._going.is_set():
+            self._going.clear()
+            self._tell(Paused(paused=True))
+            self._writer.sync()
 
     def go_on(self) -> None:
         """Go on after a pause."""
-        self._going.set()
+        if not self._going.is_set():
+            self._pace.begin_round()
+            self._going.set()
+            self._tell(Paused(paused=False))
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest reply that calls are asked with by now."""
+        return self._max_tokens
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Ask every call that has no reply yet, and yield what happens; each record is on file first."""
@@ -216,6 +225,9 @@ class Engine:
                         yield self._fail(entry.result.kind, str(entry.result))
                     continue
                 yield entry
+            for worker in self._workers:
+                if not worker.cancelled() and (crash := worker.exception()) is not None:
+                    raise crash
         finally:
             for worker in self._workers:
                 worker.cancel()
@@ -230,11 +242,8 @@ class Engine:
         # nothing but the transport stands between a reply and the next call: reading, grading and writing
         # happen where the queue is emptied, while the next call is already under way
         for planned in jobs:
-            if not self._going.is_set():
-                await self._queue.put(Paused(paused=True))
-                await self._going.wait()
-                await self._queue.put(Paused(paused=False))
             async with self._pace:
+                await self._going.wait()
                 if self._stopping or self._over_budget():
                     return
                 await self._queue.put(Asked(call=planned))
@@ -246,17 +255,30 @@ class Engine:
     async def _one(self, planned: PlannedCall | None, structured: bool) -> _Landed:
         call = self._turns.call(planned, structured=structured, max_tokens=self._max_tokens)
         result, attempts = await self._ask_once(call)
-        if isinstance(result, Reply) and _cut_while_thinking(call, result):
+        # a limit that somebody has set stays as it is
+        if isinstance(result, Reply) and self._settings.max_tokens is None and _cut_while_thinking(call, result):
             # one more try with twice the room, and more room for what follows
             self._max_tokens = max(self._max_tokens, THINKING_TOKENS)
             room = max(2 * call.max_tokens, self._max_tokens)
+            cut = result
             result, again = await self._ask_once(msgspec.structs.replace(call, max_tokens=room))
             attempts += again
+            if isinstance(result, Reply):
+                result = _with_cost_of(result, cut)
         return _Landed(call=planned, result=result, attempts=attempts, structured=structured)
 
     async def _ask_once(self, call: Call) -> tuple[Reply | ProviderError, int]:
+        sent = time.monotonic()
+
+        def retried(attempt: int, error: ProviderError) -> None:
+            nonlocal sent
+            if error.overloaded:
+                self._pace.overloaded(sent)
+            sent = time.monotonic()
+            self._tell(Retried(attempt=attempt, kind=error.kind, message=one_line(str(error))))
+
         try:
-            reply, attempts = await ask_patiently(self._provider, call, self._policy, self._retried, self._repetitions)
+            reply, attempts = await ask_patiently(self._provider, call, self._policy, retried, self._repetitions)
         except ProviderError as error:
             return error, error.attempts
         except Exception as error:  # noqa: BLE001 - a fault of any library is an outcome, never a crash
@@ -265,11 +287,9 @@ class Engine:
         self._tokens += (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
         return reply, attempts
 
-    def _retried(self, attempt: int, error: ProviderError) -> None:
-        if error.overloaded:
-            self._pace.overloaded()
-        with suppress(asyncio.QueueFull):  # the record keeps the number of attempts; this only told it early
-            self._queue.put_nowait(Retried(attempt=attempt, kind=error.kind, message=one_line(str(error))))
+    def _tell(self, event: Event) -> None:
+        with suppress(asyncio.QueueFull):  # nothing depends on these events: they only show something early
+            self._queue.put_nowait(event)
 
     def _over_budget(self) -> bool:
         tokens = self._settings.budget_tokens
@@ -297,6 +317,18 @@ class Engine:
         self.stop()
         self._stopping = "failed"
         return Failed(kind=kind, message=message)
+
+
+def _with_cost_of(reply: Reply, cut: Reply) -> Reply:
+    """Return a reply that also carries the tokens of the one it took the place of."""
+    prompt, completion = (
+        None if later is None and before is None else (later or 0) + (before or 0)
+        for later, before in (
+            (reply.prompt_tokens, cut.prompt_tokens),
+            (reply.completion_tokens, cut.completion_tokens),
+        )
+    )
+    return msgspec.structs.replace(reply, prompt_tokens=prompt, completion_tokens=completion)
 
 
 def _cut_while_thinking(call: Call, reply: Reply) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from selfdiag.elicit.confidence import run_scale
 from selfdiag.elicit.grading import Outcome
 from selfdiag.runs.columns import Columns, fractions, item_number
+from selfdiag.runs.confidence_column import NOTHING, RepliesColumn, StatedColumn, reply_text
 from selfdiag.runs.records import MEASURED_SECTIONS
 from selfdiag.runs.table_file import KEYS, TableFile
 from selfdiag.safety import SelfdiagError, one_line
@@ -26,8 +25,6 @@ from selfdiag.safety import SelfdiagError, one_line
 _RIGHT = {"1", "1.0", "true", "yes", "right", "correct"}
 _WRONG = {"0", "0.0", "false", "no", "wrong", "incorrect"}
 _OTHER = {"abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"}
-_NOTHING = {"", "nan", "na", "n/a", "null", "none"}
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,8 +68,10 @@ def read_answers(path: Path, mapping: Mapping[str, str]) -> Answers:
 
     Confidences are read as percent (0-100) or as fractions (0-1) for the whole file: as fractions when none is
     above 1. A value with a percent sign speaks for itself. An empty confidence is missing; an empty label means
-    that the answer was not graded, and counts as ``unparsed``. Records of a run are known by their fields and
-    need no mapping.
+    that the answer was not graded, and counts as ``unparsed``. Records of a run are known by their fields, and
+    read as a run is, when there is no mapping.
+
+    Where ``raw`` is mapped and no column holds the confidence, it is read from the replies.
 
     Args:
         path: a CSV file with a header, or a file with one JSON object a line.
@@ -82,11 +81,12 @@ def read_answers(path: Path, mapping: Mapping[str, str]) -> Answers:
         SelfdiagError: naming file, line, column and value, when anything cannot be read.
     """
     table = TableFile(path, mapping)
-    if table.is_records:
+    if table.is_records and not mapping:
         return _read_records(table)
-    for key in ("confidence", "correct"):
-        if key not in table.columns:
-            raise table.missing(key)
+    if "correct" not in table.columns:
+        raise table.missing("correct")
+    if "confidence" not in table.columns and "raw" not in mapping:
+        raise table.missing("confidence")
     return _Reader(table).read()
 
 
@@ -98,73 +98,9 @@ def read_raw(path: Path, mapping: Mapping[str, str]) -> Iterator[RawReply]:
     keys = [key for key in ("raw", "item", "model") if key in table.columns]
     for line, values in table.rows(keys):
         row = dict(zip(keys, values, strict=True))
-        raw = row["raw"]
-        # a reply that was decoded already is written out again: reading starts from text
-        text = raw if isinstance(raw, str) else "" if raw is None else json.dumps(raw, ensure_ascii=False)
-        yield RawReply(line=line, raw=text, item=_name(row.get("item")), model=_name(row.get("model")))
-
-
-class _Scale:
-    """Confidences as they stand in a file, and the decision whether they are percent or fractions."""
-
-    def __init__(self, table: TableFile, key: str) -> None:
-        self._table, self._column = table, table.columns[key]
-        self._values: list[float] = []
-        self._explicit: list[int] = []
-        self._fraction_at = self._percent_at = 0
-
-    def add(self, line: int, value: Any) -> None:
-        """Note one value: a number, a text, or None for a missing one."""
-        number, percent = self._number(line, value)
-        if math.isnan(number):
-            pass
-        elif percent:
-            self._explicit.append(len(self._values))
-            number /= 100
-        elif number > 1:
-            self._percent_at = self._percent_at or line
-        elif 0 < number < 1:
-            self._fraction_at = self._fraction_at or line
-        self._values.append(number)
-
-    def decided(self) -> tuple[NDArray[np.float64], str]:
-        """Return fractions or NaN, and a sentence that says how they were read.
-
-        Raises:
-            SelfdiagError: when fractions and percentages are mixed.
-        """
-        if self._fraction_at and self._percent_at:
-            raise SelfdiagError(
-                f"{self._table.shown}: column {one_line(self._column, 60)!r} mixes percent and fractions (line "
-                f"{self._percent_at} is above 1, line {self._fraction_at} between 0 and 1): write all as "
-                "0-100 or all as 0-1"
-            )
-        values = np.array(self._values, dtype=np.float64)
-        if not self._percent_at:
-            only = "every value carries a percent sign" if len(self._explicit) == int(np.isfinite(values).sum()) else ""
-            said = only or "read as fractions (0-1): no value is above 1"
-            return values, f"{one_line(self._column, 60)}: {said}"
-        values /= 100
-        values[self._explicit] *= 100
-        return values, f"{one_line(self._column, 60)}: read as percent (0-100)"
-
-    def _number(self, line: int, value: Any) -> tuple[float, bool]:
-        if value is None:
-            return math.nan, False
-        percent = False
-        if isinstance(value, str):
-            text = value.strip()
-            if text.lower() in _NOTHING:
-                return math.nan, False
-            percent = text.endswith("%")
-            number = float(text.rstrip("% ")) if _NUMBER.fullmatch(text.rstrip("% ")) else math.nan
-        else:
-            number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
-        if not 0 <= number <= 100:
-            why = "not a number" if math.isnan(number) else "outside 0-100"
-            shown = one_line(value if isinstance(value, str) else json.dumps(value), 40)
-            raise self._table.fault(line, f"column {one_line(self._column, 60)!r}: {shown!r} is {why}")
-        return number, percent
+        yield RawReply(
+            line=line, raw=reply_text(row["raw"]), item=_name(row.get("item")), model=_name(row.get("model"))
+        )
 
 
 class _Reader:
@@ -179,9 +115,12 @@ class _Reader:
     def read(self) -> Answers:
         """Return the whole file."""
         table = self._table
-        keys = [key for key in KEYS if key in table.columns and key != "raw"]
+        from_replies = "confidence" not in table.columns
+        keys = [key for key in KEYS if key in table.columns and (key != "raw" or from_replies)]
         place = {key: index for index, key in enumerate(keys)}
-        stated, token = _Scale(table, "confidence"), _Scale(table, "logprob") if "logprob" in place else None
+        stated = RepliesColumn() if from_replies else StatedColumn(table, "confidence")
+        token = StatedColumn(table, "logprob") if "logprob" in place else None
+        stands_in = place["raw" if from_replies else "confidence"]
         outcome: list[str] = []
         items = array("q")
         bins: list[str] = []
@@ -189,7 +128,7 @@ class _Reader:
         traps = bytearray()
         names: dict[Any, str] = {}
         for line, values in table.rows(keys):
-            stated.add(line, values[place["confidence"]])
+            stated.add(line, values[stands_in])
             outcome.append(self._outcome(line, values[place["correct"]]))
             bin_name = self._named(values, place, "bin", names)
             bins.append(bin_name)
@@ -235,7 +174,7 @@ class _Reader:
             return "correct"
         if text in _WRONG:
             return "incorrect"
-        if text in _NOTHING:
+        if text in NOTHING:
             return "unlabelled"
         if text in _OTHER:
             return text
@@ -253,7 +192,7 @@ class _Reader:
     def _flag(self, line: int, value: Any) -> bool:
         text = _name(value).strip().lower()
         if text not in self._flags:
-            if text not in _RIGHT | _WRONG | _NOTHING:
+            if text not in _RIGHT | _WRONG | NOTHING:
                 column = one_line(self._table.columns["trap"], 60)
                 raise self._table.fault(line, f"column {column!r}: {one_line(text, 40)!r} is neither yes nor no")
             self._flags[text] = text in _RIGHT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -13,7 +13,7 @@ from selfdiag.elicit.judge import JUDGE_SCHEMA, JUDGE_VERSION, Opinion, read_opi
 from selfdiag.models import registry
 from selfdiag.models.base import Call, Provider, ProviderError, ProviderOptions, Reply
 from selfdiag.models.transport import RetryPolicy, ask_patiently
-from selfdiag.runs.records import Record
+from selfdiag.runs.records import Judgement, Record
 from selfdiag.runs.store import Run, RunWriter, read_run
 from selfdiag.safety import SelfdiagError, one_line, without_secrets
 
@@ -23,7 +23,7 @@ MAX_KEPT = 2_000
 """Characters of a judge's reply that the record keeps."""
 
 
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """One answer was judged: how many of ``total`` are done, and what the judge said (None: nothing readable)."""
 
     item_id: str
@@ -51,9 +51,22 @@ def undecided_records(run: Run) -> list[Record]:
     ]
 
 
+def judge_provider(settings: JudgeSettings, waiting: Callable[[str], None] | None = None) -> Provider:
+    """Build the judge; nothing is connected yet.
+
+    Raises:
+        SelfdiagError: for an unknown provider or name, a missing key or an address that cannot be meant.
+    """
+    options = ProviderOptions(base_url=settings.base_url, timeout=settings.timeout, waiting=waiting)
+    try:
+        return registry.build(settings.model, options)
+    except SelfdiagError as error:
+        raise SelfdiagError(f"the judge: {error}", exit_code=error.exit_code) from None
+
+
 async def judge_run(
     folder: Path, settings: JudgeSettings, waiting: Callable[[str], None] | None = None
-) -> AsyncGenerator[Judgement, None]:
+) -> AsyncGenerator[Judged, None]:
     """Ask a judge about every undecided answer that it has not judged, and write down what it says.
 
     Each opinion is appended as a new line of its record; outcomes stay as the rules have them.
@@ -66,12 +79,11 @@ async def judge_run(
     Raises:
         SelfdiagError: when the judge cannot be asked; opinions given before are kept.
     """
-    run = read_run(folder)
+    run = await asyncio.to_thread(read_run, folder)
     pending = [record for record in undecided_records(run) if not _judged_by(record, settings.model)]
     if not pending:
         return
-    options = ProviderOptions(base_url=settings.base_url, timeout=settings.timeout, waiting=waiting)
-    provider = registry.build(settings.model, options)
+    provider = judge_provider(settings, waiting)
     items = _items(run)
     writer, _ = RunWriter.resume(folder)
     with writer:
@@ -82,26 +94,36 @@ async def judge_run(
                 question = run.manifest.prompts[record.prompt_sha256].user
                 judge = await _ask(provider, item, question, record.answer or "", settings)
                 writer.append(msgspec.structs.replace(record, judge=judge))
-                yield Judgement(item_id=record.item_id, opinion=judge["opinion"], done=done, total=len(pending))
+                yield Judged(item_id=record.item_id, opinion=judge.opinion, done=done, total=len(pending))
 
 
-async def _ask(provider: Provider, item: Probe, question: str, answer: str, settings: JudgeSettings) -> dict[str, Any]:
-    """Return what a record keeps of a judge: who it was, its opinion, and its reply."""
+async def _ask(provider: Provider, item: Probe, question: str, answer: str, settings: JudgeSettings) -> Judgement:
+    """Ask the judge, once more with a schema when its first reply cannot be read."""
     prompt = render_judge(item, question, answer)
     policy = RetryPolicy(retries=settings.max_retries)
     call = Call(system=prompt.system, user=prompt.user, max_tokens=max(MAX_TOKENS, provider.max_tokens))
-    reply = await _reply(provider, call, policy, settings.model)
-    opinion = read_opinion(reply.text, cut=reply.finish_reason == "length")
+    replies = [await _reply(provider, call, policy, settings.model)]
+    opinion = _opinion(replies[-1])
     if opinion is None and provider.takes_schema:
-        reply = await _reply(provider, msgspec.structs.replace(call, schema=JUDGE_SCHEMA), policy, settings.model)
-        opinion = read_opinion(reply.text, cut=reply.finish_reason == "length")
-    return {
-        "model": settings.model,
-        "served_name": reply.served_name,
-        "version": JUDGE_VERSION,
-        "opinion": opinion,
-        "raw": without_secrets(reply.text[:MAX_KEPT]).encode("utf-8", "replace").decode("utf-8"),
-    }
+        held = msgspec.structs.replace(call, schema=JUDGE_SCHEMA)
+        replies.append(await _reply(provider, held, policy, settings.model))
+        opinion = _opinion(replies[-1])
+    prompt_tokens = [reply.prompt_tokens for reply in replies if reply.prompt_tokens is not None]
+    completion_tokens = [reply.completion_tokens for reply in replies if reply.completion_tokens is not None]
+    return Judgement(
+        model=settings.model,
+        served_name=replies[-1].served_name,
+        version=JUDGE_VERSION,
+        opinion=opinion,
+        raw=without_secrets(replies[-1].text[:MAX_KEPT]).encode("utf-8", "replace").decode("utf-8"),
+        calls=len(replies),
+        prompt_tokens=sum(prompt_tokens) if prompt_tokens else None,
+        completion_tokens=sum(completion_tokens) if completion_tokens else None,
+    )
+
+
+def _opinion(reply: Reply) -> Opinion | None:
+    return read_opinion(reply.text, cut=reply.finish_reason == "length")
 
 
 async def _reply(provider: Provider, call: Call, policy: RetryPolicy, model: str) -> Reply:
@@ -118,4 +140,4 @@ def _items(run: Run) -> dict[str, Item]:
 
 
 def _judged_by(record: Record, model: str) -> bool:
-    return record.judge is not None and record.judge.get("model") == model
+    return record.judge is not None and record.judge.model == model

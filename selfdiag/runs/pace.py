@@ -30,6 +30,7 @@ class Pace:
         self._best = 0.0
         self._best_limit = self.limit
         self._overloaded = False
+        self._cut = 0.0
 
     async def __aenter__(self) -> None:
         async with self._room:
@@ -46,12 +47,19 @@ class Pace:
                 self._round_over()
             self._room.notify_all()
 
-    def overloaded(self) -> None:
-        """Take note that the server is asked too much at once: half as many calls from now on."""
+    def overloaded(self, sent: float) -> None:
+        """Take note that the server is asked too much at once: half as many calls from now on.
+
+        Calls refused together count once: ``sent`` is when the refused call went out, and one sent before the last
+        cut says nothing of what is under way since.
+        """
+        if sent < self._cut:
+            return
+        self._cut = time.monotonic()
         self.limit = max(1, self.limit // 2)
         self._finding = False
         self._overloaded = True
-        self._begin_round()
+        self.begin_round()
 
     def _round_over(self) -> None:
         rate = self._done / max(time.monotonic() - self._since, 1e-6)
@@ -59,7 +67,7 @@ class Pace:
             self._climb(rate)
         elif self._overloaded and self.limit < self._most:
             self.limit += 1
-        self._begin_round()
+        self.begin_round()
 
     def _climb(self, rate: float) -> None:
         if rate < BETTER * self._best:
@@ -70,6 +78,7 @@ class Pace:
             self._finding = False
         self.limit = min(2 * self.limit, self._most)
 
-    def _begin_round(self) -> None:
+    def begin_round(self) -> None:
+        """Count replies a second anew, as after a pause."""
         self._done = 0
         self._since = time.monotonic()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -140,6 +140,22 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     sessions: tuple[Stretch, ...] = ()
 
 
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge says of one answer: ``opinion`` is ``same``, ``different``, or None where it could not be read.
+
+    ``version`` is that of the judge's prompt and rules; the tokens are None when its server counted none.
+    """
+
+    model: str
+    served_name: str = ""
+    version: str
+    opinion: Literal["same", "different"] | None
+    raw: str = ""
+    calls: int = 1
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One reply or fault: one line of ``records.jsonl``."""
 
@@ -168,7 +184,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     parse: str = "none"
     flags: tuple[str, ...] = ()
     outcome: Outcome
-    judge: dict[str, Any] | None = None
+    judge: Judgement | None = None
     rule: str = ""
     finish_reason: str = ""
     latency_s: float = 0.0

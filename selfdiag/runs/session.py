@@ -18,7 +18,8 @@ import selfdiag
 from selfdiag.elicit.prompts import PROMPT_VERSION
 from selfdiag.models import registry
 from selfdiag.models.base import ModelInfo, Provider, ProviderOptions
-from selfdiag.runs.engine import THINKING_TOKENS, Engine
+from selfdiag.models.thinking import THINKING_TOKENS
+from selfdiag.runs.engine import Engine
 from selfdiag.runs.events import Answered, Event, Finished, Structured
 from selfdiag.runs.plan import Plan, make_plan, open_calls
 from selfdiag.runs.records import FREE, Manifest, Record, RunSettings, Stretch
@@ -175,6 +176,7 @@ class Session:
             with suppress(SelfdiagError):  # what went wrong first is what must be told
                 writer.save(_ended(manifest, provider, "stopped"))
             raise
+        manifest = msgspec.structs.replace(manifest, max_tokens=self._engine.max_tokens)
         writer.save(_ended(manifest, provider, outcome))
         if outcome == "failed" and not replies:
             writer.discard()  # nothing was learnt: no half-made run stays

@@ -39,6 +39,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         planned = (call.call_id for call in self.manifest.plan if call.section in MEASURED_SECTIONS)
         return [latest[call_id] for call_id in planned if call_id in latest]
 
+    def planned(self) -> list[Record]:
+        """Return the record that counts of every planned call that has one, in the order of the plan."""
+        latest = self.latest()
+        return [latest[call.call_id] for call in self.manifest.plan if call.call_id in latest]
+
     def latest(self) -> dict[str, Record]:
         """Return the last record of every call id: that one counts."""
         return {record.call_id: record for record in self.records}

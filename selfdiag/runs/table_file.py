@@ -37,6 +37,10 @@ def parse_mapping(text: str) -> dict[str, str]:
         key = SHORT.get(key, key)
         if not (equals and column):
             raise SelfdiagError(f"--map: {one_line(part, 60)!r} is not KEY=COLUMN, as in --map conf=p,correct=label")
+        if key not in KEYS and SHORT.get(column, column) in KEYS:
+            raise SelfdiagError(
+                f"--map: {one_line(part, 60)} is the wrong way round: write {one_line(column, 40)}={one_line(key, 40)}"
+            )
         if key not in KEYS:
             raise SelfdiagError(
                 f"--map: no key {one_line(key, 40)!r}; there are: {', '.join(KEYS)}{nearest(key, KEYS)}"

@@ -169,6 +169,7 @@ def test_attempted_counts_silence_with_a_confidence_as_wrong(selfdiag, tmp_path)
     assert found["metrics"]["accuracy"]["value"] == 0.5
     assert found["metrics_attempted"]["accuracy"]["n"] == 24
     assert found["metrics_attempted"]["accuracy"]["value"] == 0.25
+    assert [found["mean_confidence"], found["mean_confidence_attempted"]] == pytest.approx([85, 75])
     shown = selfdiag("analyze", str(path), "--set", "attempted").stdout
     assert next(line for line in shown.splitlines() if line.startswith("accuracy")).split()[1] == "0.25"
 
@@ -177,6 +178,24 @@ def test_number_and_rule_of_bins_stand_with_the_error(selfdiag) -> None:
     note = analyze(selfdiag, GOLDEN, "--ece-bins", "5")["metrics"]["ece"]
     assert note["note"].startswith("5 equal-width bins")
     assert note["value"] != analyze(selfdiag, GOLDEN)["metrics"]["ece"]["value"]
+
+
+def test_full_shows_every_metric_of_every_group(selfdiag, tmp_path) -> None:
+    lines = [f"{m},{50 + i},{i % 2}" for m in "ab" for i in range(30)]
+    path = write(tmp_path / "two.csv", "model,confidence,correct", *lines)
+    shown = selfdiag("analyze", str(path), "--full").stdout
+    assert shown.count("high_confidence_error_90") == 2
+    assert "\na: " in shown
+
+
+def test_the_attempted_set_is_shown_throughout(selfdiag, tmp_path) -> None:
+    rows = [(90, "correct"), (80, "incorrect"), (70, "abstained"), (60, "refused")] * 6
+    path = write(tmp_path / "two.csv", "model,confidence,outcome", *(f"{m},{c},{o}" for m in "ab" for c, o in rows))
+    shown = selfdiag("analyze", str(path), "--set", "attempted").stdout.splitlines()
+    assert [row.split()[:6] for row in shown if row.startswith(("a ", "all"))] == [
+        ["a", "24", "25.0", "%", "75.0", "+50.0"],
+        ["all", "together", "48", "25.0", "%", "75.0"],
+    ]
 
 
 def test_draws_and_seed_are_used_and_said(selfdiag) -> None:
@@ -234,6 +253,52 @@ def test_STA_18_a_missing_confidence_is_left_out_and_counted(selfdiag, tmp_path)
     assert (metrics["accuracy"]["n"], metrics["accuracy"]["value"]) == (10, 0.7)
     assert metrics["brier"]["n"] == 6
     assert "4 graded without a confidence left out" in metrics["brier"]["note"]
+
+
+def test_a_percent_sign_and_none_are_one_value(selfdiag, tmp_path) -> None:
+    lines = [f"{c}{sign},{i % 2}" for i, c in enumerate(range(101)) for sign in ("", "%")]
+    found = analyze(selfdiag, write(tmp_path / "signs.csv", "confidence,correct", *lines))
+    assert found["metrics"]["distinct_values"]["value"] == 101
+
+
+def test_token_probabilities_may_be_logarithms(selfdiag, tmp_path) -> None:
+    lines = [f"80,{i % 2},{-0.1 - i / 100:.2f}" for i in range(30)]
+    path = write(tmp_path / "log.csv", "confidence,correct,logprob", *lines, "70,1,0")
+    found = analyze(selfdiag, path)
+    assert "logprob: read as natural logarithms" in found["notes"]
+    assert found["sources"]["logprob"]["n"] == 31
+    for second in ("0.9", "1"):
+        path = write(tmp_path / "mix.csv", "confidence,correct,logprob", "80,1,-0.2", f"80,0,{second}")
+        refused(selfdiag, path, "mixes logarithms and probabilities", "line 2")
+
+
+def test_labels_beside_raw_replies(selfdiag, tmp_path) -> None:
+    replies = ['{"answer": "x", "confidence": 80}', '{"answer": "y", "confidence": 60}', "I think it is y."]
+    lines = [json.dumps({"text": text, "right": i == 0}) for i, text in enumerate(replies)]
+    found = analyze(selfdiag, write(tmp_path / "both.jsonl", *lines), "--map", "raw=text,correct=right")
+    assert found["metrics"]["accuracy"]["n"] == 3
+    assert found["metrics"]["brier"]["n"] == 2
+    assert found["mean_confidence"] == pytest.approx(70)
+    assert found["notes"] == ["confidence read from the replies"]
+
+
+def test_records_with_a_mapping_are_read_by_it(selfdiag) -> None:
+    assert selfdiag("run", "persona:calibrated", "--confidence", "stated,logprob").returncode == 0
+    records = Path(selfdiag("runs", "path").stdout.strip()) / "records.jsonl"
+    token = analyze(selfdiag, records, "--map", "conf=token_confidence")
+    assert token["notes"][0].startswith("token_confidence: read as fractions")
+
+
+def test_a_run_measured_by_another_source_is_analysed_by_it(selfdiag) -> None:
+    assert selfdiag("run", "persona:calibrated", "--confidence", "agreement").returncode == 0
+    report = json.loads(selfdiag("report", "latest", "--format", "json").stdout)
+    pooled = analyze(selfdiag, "latest", "--by", "bin")["pooled"]
+    assert pooled["metrics"]["brier"] == report["metrics"]["brier"]
+    listed = json.loads(selfdiag("runs", "list", "--json").stdout)[0]
+    assert listed["tier"] == report["tier"]["letter"]
+    shown = selfdiag("report", "latest").stdout
+    assert "says the same again" in " ".join(shown.replace("│", "").split())
+    assert "agreement  " in shown
 
 
 def test_a_row_without_a_label_is_not_graded(selfdiag, tmp_path) -> None:
@@ -310,6 +375,7 @@ def test_bad_options_are_told_in_one_line(selfdiag, options: tuple[str, ...], wo
         ("conf", "'conf' is not KEY=COLUMN"),
         ("certainty=p", "no key 'certainty'"),
         ("confidance=p", "Did you mean 'confidence'?"),
+        ("p=confidence", "the wrong way round: write confidence=p"),
         ("conf=p,confidence=q", "confidence stands there twice"),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from selfdiag.measure import calibration, discrimination
+from selfdiag.measure import calibration, discrimination, resampling
 from selfdiag.measure.contrast import paired_contrast
 from selfdiag.measure.counts import Counts, Floats, accuracy, ratio, tabulate
 from selfdiag.measure.multinomial import multinomial_draws
@@ -302,3 +302,14 @@ def test_probes_and_traps_keep_their_numbers() -> None:
     assert clustered.right[0] == 8
     assert (clustered.asked == 12).all()
     assert (clustered.trap_usable == 5).all()
+
+
+def test_many_items_that_are_alike_are_drawn_as_one_kind_with_the_same_spread(monkeypatch) -> None:
+    rng = np.random.default_rng(2)
+    cells = rng.integers(0, 2, size=(600, 3))
+    plain = resampling.clustered_draws(cells, 20_000, np.random.default_rng(5))
+    monkeypatch.setattr(resampling, "MANY_ITEMS", 100)
+    folded = resampling.clustered_draws(cells, 20_000, np.random.default_rng(6))
+    assert folded.shape == plain.shape
+    assert folded.mean(axis=0) == pytest.approx(plain.mean(axis=0), rel=0.01)
+    assert np.cov(folded.T) == pytest.approx(np.cov(plain.T), rel=0.06, abs=4)

@@ -18,11 +18,12 @@ from http_stub import Answer, Request, Stub, as_json, completion
 from selfdiag import safety
 from selfdiag.elicit import prompts
 from selfdiag.models import openai
+from selfdiag.models.alike_faults import AlikeFaults
 from selfdiag.models.base import FATAL, Call, ModelInfo, ProviderError, ProviderOptions, Reply
 from selfdiag.models.http import Response, open_client
 from selfdiag.models.openai import OpenAICompatible, provider
-from selfdiag.models.server_words import AlikeFaults, error_of, tells_error, wait_asked_for, words_of
-from selfdiag.models.transport import AttemptBudget, RetryPolicy, ask_patiently
+from selfdiag.models.server_words import error_of, tells_error, wait_asked_for, words_of
+from selfdiag.models.transport import RepetitionBudget, RetryPolicy, ask_patiently
 from selfdiag.safety import SelfdiagError
 
 CALL = Call(system="Reply as JSON.", user="2 + 2?")
@@ -138,7 +139,7 @@ async def test_API_05_a_limit_used_up_by_thinking_is_a_cut_reply() -> None:
     )
     assert isinstance(result, Reply)
     assert (result.text, result.finish_reason, result.completion_tokens) == ("", "length", 200)
-    assert details["thinking"] == "the model reasoned although that was off"
+    assert details["thinking"] == "the model thinks although it was asked not to"
     assert len(requests) == 1
 
 
@@ -355,6 +356,16 @@ async def test_API_19_a_wrong_key_is_told_once(monkeypatch: pytest.MonkeyPatch) 
     assert str(result).endswith("; check the key in SELFDIAG_OPENAI_API_KEY")
 
 
+@pytest.mark.parametrize("status", [401, 403])
+async def test_API_19_a_call_without_a_key_says_how_to_give_one(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    error = await failed(refused("You must log in", status))
+    told = str(error).partition("You must log in; ")[2]
+    assert told.startswith("no key was sent: run 'selfdiag keys set openai --server' or set SELFDIAG_OPENAI_API_KEY (")
+    assert "OPENAI_API_KEY is sent to the service itself alone" in told
+    assert CANARY not in str(error)
+
+
 @pytest.mark.parametrize(
     ("address", "target"),
     [
@@ -546,9 +557,10 @@ async def test_API_40_token_probabilities() -> None:
 
 @pytest.mark.parametrize(
     "logprobs",
-    [None, [], {}, {"content": None}, {"content": [None]}, {"content": [{"token": "a"}]}]
-    + [{"content": [{"token": "a", "logprob": value}]} for value in (None, "x", True, 0.5, -1e7, 10**400)]
-    + [{"content": [{"token": 1, "logprob": -1}, {"token": "b", "logprob": -1}]}],
+    [None, [], {}, {"content": None}, {"content": [None]}, {"content": [{"token": "Paris"}]}]
+    + [{"content": [{"token": "a", "logprob": -1}]}]
+    + [{"content": [{"token": "Paris", "logprob": value}]} for value in (None, "x", True, 0.5, -1e7, 10**400)]
+    + [{"content": [{"token": 1, "logprob": -1}, {"token": "Paris", "logprob": -1}]}],
 )
 async def test_API_40_probabilities_that_make_no_sense_are_none(logprobs: object) -> None:
     choice = {"message": {"content": "Paris"}, "finish_reason": "stop", "logprobs": logprobs}
@@ -557,6 +569,32 @@ async def test_API_40_probabilities_that_make_no_sense_are_none(logprobs: object
     assert isinstance(result, Reply)
     assert (result.text, result.tokens) == ("Paris", ())
     assert details["logprobs"] == "not given by the server"
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "kept"),
+    [
+        ("Paris", [" Par", "is"], 2),
+        ("Paris", ["Par", "is", "<|im_end|>"], 2),
+        ("Paris", ["Par", "is", ""], 3),
+        ("Paris", ["Par", "is", "!"], 0),
+        ("a <b>", ["a ", "<b>"], 2),
+        ("Par", ["Par", "\ufffd"], 2),
+        ("Paris", ["<think>", "Paris"], 0),
+    ],
+)
+async def test_API_40_probabilities_belong_to_the_text_or_to_nothing(text: str, told: list[str], kept: int) -> None:
+    entries = [{"token": token, "logprob": -0.5} for token in told]
+    choice = {"message": {"content": text}, "finish_reason": "stop", "logprobs": {"content": entries}}
+    reply = await replied(completion(choices=[choice]), call=Call(system="s", user="u", logprobs=True))
+    assert [token.text for token in reply.tokens] == told[:kept]
+
+
+async def test_API_40_a_character_over_several_tokens() -> None:
+    halves = [{"token": "\ufffd", "logprob": -0.5, "bytes": [byte]} for byte in "é".encode()]
+    choice = {"message": {"content": "é"}, "finish_reason": "stop", "logprobs": {"content": halves}}
+    reply = await replied(completion(choices=[choice]), call=Call(system="s", user="u", logprobs=True))
+    assert len(reply.tokens) == 2
 
 
 async def test_API_40_probabilities_refused_are_left_away() -> None:
@@ -750,19 +788,19 @@ async def test_API_51_another_model_answers() -> None:
     assert (reply.served_name, info.name, info.served_name) == ("b", "a", "b")
 
 
-async def test_API_52_a_whole_run_has_a_budget_of_attempts() -> None:
-    budget = AttemptBudget(60)
+async def test_API_52_a_whole_run_has_a_budget_of_repetitions() -> None:
+    budget = RepetitionBudget(60)
     policy = RetryPolicy(retries=4)
     with Stub(refused("slow down", 429)) as stub:
         async with model_at(stub) as model:
             calls = [ask_patiently(model, CALL, policy, lambda *_: None, budget) for _ in range(50)]
             results = await asyncio.gather(*calls, return_exceptions=True)
             assert all(isinstance(result, ProviderError) for result in results)
-            assert (len(stub.requests), budget.used) == (60, 60)
-            assert sum(result.attempts for result in results if isinstance(result, ProviderError)) == 60
+            assert (len(stub.requests), budget.used) == (110, 60)
+            assert sum(result.attempts for result in results if isinstance(result, ProviderError)) == 110
             with pytest.raises(ProviderError):
                 await ask_patiently(model, CALL, policy, lambda *_: None, budget)
-            assert (len(stub.requests), budget.used) == (61, 61)
+            assert (len(stub.requests), budget.used) == (111, 60)
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
@@ -799,19 +837,22 @@ async def test_a_500_that_meets_every_call_is_not_asked_again() -> None:
 
 
 def test_500s_count_one_after_the_other() -> None:
-    calls = [Call(system="s", user=str(number)) for number in range(9)]
+    questions = [("s", str(number)) for number in range(9)]
     together = AlikeFaults()
-    assert not any(together.note("crash", call, 0.0, 1.0) for call in calls)
+    assert {together.met("crash", 0.0, 1.0, question) for question in questions} == {1}
     apart = AlikeFaults()
-    assert [apart.note("crash", call, 2.0 * n, 2.0 * n + 1) for n, call in enumerate(calls[:4])] == [
-        False,
-        False,
-        True,
-        True,
+    times = [(2.0 * n, 2.0 * n + 1) for n in range(4)]
+    assert [apart.met("crash", *when, question) for when, question in zip(times, questions, strict=False)] == [
+        1,
+        2,
+        3,
+        4,
     ]
-    assert not apart.note("another", calls[0], 20.0, 21.0)
-    mixed = AlikeFaults()
-    assert not any(mixed.note(f"crash {n}", call, 2.0 * n, 2.0 * n + 1) for n, call in enumerate(calls))
+    assert apart.met("crash", 20.0, 21.0, questions[0]) == 4
+    assert apart.met("another", 20.0, 21.0, questions[0]) == 1
+    assert [apart.met("no question", 2.0 * n, 2.0 * n + 1) for n in range(3)] == [1, 2, 3]
+    apart.forget()
+    assert apart.met("crash", 30.0, 31.0, questions[0]) == 1
 
 
 async def test_thinking_that_was_not_asked_for_is_noted() -> None:
@@ -819,8 +860,8 @@ async def test_thinking_that_was_not_asked_for_is_noted() -> None:
     thought = completion({"content": "x", "reasoning_content": "hm"})
     for call, answer, note in (
         (CALL, completion(), None),
-        (CALL, thought, "the model reasoned although that was off"),
-        (CALL, completion({"content": "<think>hm</think>x"}), "the model reasoned although that was off"),
+        (CALL, thought, "the model thinks although it was asked not to"),
+        (CALL, completion({"content": "<think>hm</think>x"}), "the model thinks although it was asked not to"),
         (thinking, thought, None),
         (thinking, completion(), "asked for, but no reply shows any"),
     ):
@@ -838,7 +879,7 @@ async def test_thinking_refused_is_left_away() -> None:
     _, requests, details = await asked(wrong, completion(), call=Call(system="s", user="u", think="high"))
     assert [request.json().get("reasoning_effort") for request in requests] == ["high", None]
     assert details["asked_without"] == "reasoning_effort: none"
-    assert details["thinking"] == "asked for, but no reply shows any"
+    assert details["thinking"] == "asked for, but the server refuses the setting"
 
 
 @pytest.mark.parametrize(

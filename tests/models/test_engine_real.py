@@ -171,7 +171,7 @@ def test_an_openai_server_that_is_really_there(selfdiag, tmp_path: Path) -> None
         "async def serve():\n"
         "    async with embedded('', ProviderOptions()) as model:\n"
         "        server = model._server\n"
-        "        print(server._url, server._headers['Authorization'].split()[1], flush=True)\n"
+        "        print(server._url, server._wire._headers['Authorization'].split()[1], flush=True)\n"
         "        await asyncio.to_thread(sys.stdin.read)\n"
         "asyncio.run(serve())\n"
     )

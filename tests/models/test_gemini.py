@@ -134,7 +134,7 @@ async def test_thinking_gets_a_budget_and_room_for_it(think: Any, budget: int, r
     (config,) = configs(stub)
     assert config["thinkingConfig"] == {"thinkingBudget": budget, "includeThoughts": True}
     assert (config["maxOutputTokens"], config["temperature"]) == (room, 0.0)
-    assert info.details == {}
+    assert info.details == {"thinking": "asked for, but no reply shows any"}
 
 
 async def test_a_plain_reply_is_mapped() -> None:
@@ -167,7 +167,7 @@ async def test_a_name_stays_in_its_place_in_the_path(name: str, target: str) -> 
     assert unquote(sent) == target
 
 
-LADDER = [
+REFUSED = [
     ("temperature is not supported by this model.", "temperature", "temperature"),
     ("Unknown name \"seed\" at 'generation_config': Cannot find field.", "seed", "seed"),
     ("Logprobs is not enabled for models/x", "responseLogprobs", "logprobs"),
@@ -176,7 +176,7 @@ LADDER = [
 ]
 
 
-@pytest.mark.parametrize(("words", "field", "step"), LADDER)
+@pytest.mark.parametrize(("words", "field", "step"), REFUSED)
 async def test_what_is_refused_is_left_away_once_and_for_all(words: str, field: str, step: str) -> None:
     call = Call(system="s", user="u", schema=RESPONSE_SCHEMA, logprobs=True)
     with Stub(fault(400, words), GOOD) as stub:
@@ -222,8 +222,8 @@ async def test_a_model_that_must_think_thinks_as_little_as_it_can() -> None:
     ]
     assert [config["maxOutputTokens"] for config in configs(stub)] == [256, 8192, 8192, 8192]
     assert info.details == {
-        "asked_without": "thinking budget, minimal thinking",
-        "thinking": "on, although it was to be off",
+        "asked_without": "thinking budget; minimal thinking",
+        "thinking": "the model thinks although it was asked not to",
     }
 
 
@@ -236,7 +236,7 @@ async def test_a_refused_thinking_setting_is_dropped(words: str) -> None:
         _, info = await asked(stub)
     assert "thinkingConfig" not in configs(stub)[-1]
     assert configs(stub)[-1]["maxOutputTokens"] == 8192
-    assert info.details == {"asked_without": "thinking budget, minimal thinking, thinking"}
+    assert info.details == {"asked_without": "thinking budget; minimal thinking; thinking"}
 
 
 @pytest.mark.parametrize(("think", "level"), [("low", "low"), ("medium", "medium"), ("on", "medium"), ("high", "high")])
@@ -251,8 +251,8 @@ async def test_a_refused_budget_becomes_a_level(think: Any, level: str) -> None:
     with Stub(refused, refused, GOOD) as stub:
         _, info = await asked(stub, call)
     assert info.details == {
-        "asked_without": "thinking budget, thinking",
-        "thinking": "left to the model, the server refuses the setting",
+        "asked_without": "thinking budget; thinking",
+        "thinking": "asked for, but the server refuses the setting",
     }
 
 
@@ -319,8 +319,8 @@ async def test_thinking_that_was_not_asked_for_is_noted(answer: Answer, thinks: 
     with Stub(answer) as stub:
         _, info = await asked(stub)
         _, told = await asked(stub, Call(system="s", user="u", think="on"))
-    assert info.details.get("thinking", "") == ("on, although it was to be off" if thinks else "")
-    assert "thinking" not in told.details
+    assert info.details.get("thinking", "") == ("the model thinks although it was asked not to" if thinks else "")
+    assert told.details.get("thinking", "") == ("" if thinks else "asked for, but no reply shows any")
 
 
 def chosen(*tokens: tuple[object, object]) -> dict[str, object]:
@@ -389,6 +389,9 @@ def retry_in(delay: str) -> dict[str, str]:
         (fault(429, PLAN, EXHAUSTED, retry_in("soon")), "quota", False, None),
         (fault(429, PLAN, EXHAUSTED), "quota", False, None),
         (fault(429, PLAN, EXHAUSTED, retry_in("43200s")), "quota", False, 43200.0),
+        (fault(429, PLAN, EXHAUSTED, retry_in("121s")), "quota", False, 121.0),
+        (fault(429, PLAN, EXHAUSTED, retry_in("120s")), "provider", True, 120.0),
+        (fault(429, PLAN + "." * 300 + METRIC.format(0), EXHAUSTED, retry_in("36s")), "quota", False, 36.0),
         (fault(429, PLAN + METRIC.format(0), EXHAUSTED, retry_in("36s")), "quota", False, 36.0),
         (fault(429, "Your prepayment credits are depleted.", EXHAUSTED), "quota", False, None),
         (fault(503, "The model is overloaded.", "UNAVAILABLE", retry_in("2s")), "provider", True, 2.0),
@@ -417,6 +420,22 @@ async def test_kinds_of_errors(answer: Answer, kind: str, retry: bool, wait: flo
     assert (error.kind, error.retry, error.retry_after) == (kind, retry, wait)
     if answer.status == 429:
         assert error.overloaded is retry
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (fault(429, PLAN, EXHAUSTED, retry_in("36s")), ""),
+        (fault(429, "Check quota.", EXHAUSTED), ""),
+        (fault(429, PLAN, EXHAUSTED, retry_in("3600s")), "it answers again in 1 h 0 min: come back then"),
+        (fault(429, PLAN, EXHAUSTED), "nothing more is answered until its quota or balance is filled up"),
+        (fault(400, "API key not valid."), "no key was sent: run 'selfdiag keys set gemini --server'"),
+    ],
+)
+async def test_a_message_advises_what_is_done(answer: Answer, advice: str) -> None:
+    _, _, told = str(await failed(answer)).partition("; ")
+    assert told.startswith(advice)
+    assert bool(told) is bool(advice)
 
 
 async def test_what_the_server_wishes_in_its_header_counts_first() -> None:
@@ -508,6 +527,7 @@ def test_google_itself_needs_its_own_key(monkeypatch: pytest.MonkeyPatch) -> Non
         ("/v1beta/models", "/v1beta"),
         ("/v1beta/models/other:generateContent", "/v1beta"),
         ("/v1", "/v1"),
+        ("/v1/models", "/v1"),
         ("/api/google", "/api/google/v1beta"),
     ],
 )

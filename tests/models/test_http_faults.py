@@ -14,8 +14,9 @@ import pytest
 from http_stub import CERTIFICATE, Answer, Stub, as_json, completion
 
 from selfdiag.models import http
+from selfdiag.models.address import proxy_applies
 from selfdiag.models.base import ProviderError
-from selfdiag.models.http import Response, Wire, fault_of, open_client, proxy_applies
+from selfdiag.models.http import Response, Wire, fault_of, open_client
 from selfdiag.safety import SelfdiagError
 
 BODY = completion().body

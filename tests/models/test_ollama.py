@@ -138,17 +138,20 @@ def test_both_changes_of_an_address_are_told() -> None:
         "h#f",
         "h\x1b[2J",
         "h*",
+        'http://h"x:80/v1',
         "C:\\ollama",
         "99999",
     ],
 )
 def test_what_is_no_address_is_one_line(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", text)
-    with pytest.raises(SelfdiagError, match=r"^OLLAMA_HOST .* is not an address such as 127\.0\.0\.1:11434 or") as one:
+    with pytest.raises(
+        SelfdiagError, match=r"^OLLAMA_HOST .* is not an http address such as 127\.0\.0\.1:11434 or"
+    ) as one:
         provider("m", ProviderOptions())
     assert one.value.exit_code == 2
     assert str(one.value).isprintable()
-    with pytest.raises(SelfdiagError, match=r"^--base-url .* is not an address such as"):
+    with pytest.raises(SelfdiagError, match=r"^--base-url .* is not an http address such as"):
         provider("m", ProviderOptions(base_url=text))
 
 
@@ -241,7 +244,12 @@ async def test_a_server_under_a_path_is_asked_there() -> None:
         (Answer(status=404, body=b"404 page not found"), "config", "it seems to be no Ollama server"),
         (Answer(body=b"<html>hello</html>"), "provider", "hello"),
         (Answer(status=403), "unauthorized", "it takes no calls under this host name"),
-        (refused("unauthorized", 401), "unauthorized", "SELFDIAG_OLLAMA_API_KEY"),
+        (
+            refused("unauthorized", 401),
+            "unauthorized",
+            "run 'selfdiag keys set ollama --server' or set SELFDIAG_OLLAMA_API_KEY",
+        ),
+        (refused("not for you", 403), "unauthorized", "no key was sent: run"),
         (Answer(fault="reset"), "provider", "broke off"),
         (Answer(fault="garbage"), "provider", "broke off"),
         (Answer(status=301, headers={"Location": "https://h/"}), "provider", "answers 301"),
@@ -553,7 +561,7 @@ async def test_an_address_that_is_none_is_told_in_the_list(monkeypatch: pytest.M
     monkeypatch.setenv("OLLAMA_HOST", "h:99999")
     for (listing,) in (offer("ollama"), await discover("ollama")):
         assert not listing.ready
-        assert listing.remark.startswith("OLLAMA_HOST 'h:99999' is not an address")
+        assert listing.remark.startswith("OLLAMA_HOST 'h:99999' is not an http address")
 
 
 def test_an_offer_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ async def test_OLL_03_thinking_that_was_asked_for_and_did_not_come_is_told() -> 
     with OllamaStub(streamed(line("4"), end())) as stub:
         async with model_of(stub, THINKER.name) as model:
             await model.ask(THINKING)
-            assert model.info().details["thinking"] == "asked for, but no reply showed any"
+            assert model.info().details["thinking"] == "asked for, but no reply shows any"
             await model.ask(THINKING)  # the stub's own reply thinks
             assert "thinking" not in model.info().details
 
@@ -169,7 +169,7 @@ async def test_OLL_05_thoughts_left_in_the_text_are_no_answer() -> None:
     with OllamaStub(streamed(line(text), end())) as stub:
         async with model_of(stub) as model:
             reply = await model.ask(CALL)
-            assert model.info().details["thinking"] == "not asked for, but the model thinks all the same"
+            assert model.info().details["thinking"] == "the model thinks although it was asked not to"
     assert reply.text == text
     assert (read(reply).answer, read(reply).confidence) == ("8", 70)
 
@@ -180,7 +180,7 @@ async def test_OLL_06_thinking_that_cannot_be_switched_off_is_told_and_given_roo
             assert model.max_tokens == 512
             reply = await model.ask(CALL)
             assert model.max_tokens == 8192
-            assert model.info().details["thinking"] == "not asked for, but the model thinks all the same"
+            assert model.info().details["thinking"] == "the model thinks although it was asked not to"
     assert stub.chats[0]["think"] is False
     assert (read(reply).answer, reply.reasoning) == ("4", "Hm.")
 
@@ -269,13 +269,13 @@ async def test_OLL_12_an_empty_object_is_a_reply_that_does_not_parse(text: str) 
 
 
 @pytest.mark.parametrize("status", [400, 500])
-async def test_OLL_13_a_refused_schema_goes_down_the_ladder(status: int) -> None:
+async def test_OLL_13_a_refused_schema_is_asked_for_less_and_less(status: int) -> None:
     refusal = refused("invalid JSON schema in format", status)
     with OllamaStub(refusal, refusal, refusal, streamed(line("4"), end())) as stub:
         async with model_of(stub) as model:
             assert (await model.ask(HELD)).text == "4"
             await model.ask(HELD)
-            assert model.info().details["asked_without"] == "limits in the schema, schema, format"
+            assert model.info().details["asked_without"] == "limits in the schema; schema; format"
     plain = {
         "type": "object",
         "properties": {"answer": {"type": "string"}, "confidence": {"type": "integer"}},

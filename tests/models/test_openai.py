@@ -15,9 +15,9 @@ from http_stub import Answer, Stub, as_json, completion
 
 from selfdiag import safety
 from selfdiag.models import openai
+from selfdiag.models.address import base_url, is_loopback
 from selfdiag.models.base import Call, ProviderError, ProviderOptions, Reply
-from selfdiag.models.http import is_loopback
-from selfdiag.models.openai import base_url, provider
+from selfdiag.models.openai import provider
 from selfdiag.safety import SelfdiagError
 
 CALL = Call(system="Answer briefly.", user="What is the capital of France?")
@@ -51,6 +51,10 @@ async def failed(answer: Answer, patience: float = 10.0) -> ProviderError:
     return caught.value
 
 
+def openai_url(text: str) -> str:
+    return base_url(text, "openai", version="v1", below_paths=False)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -61,15 +65,18 @@ async def failed(answer: Answer, patience: float = 10.0) -> ProviderError:
         "http://127.0.0.1:8000/v1/",
         "http://127.0.0.1:8000/v1/chat/completions",
         "http://127.0.0.1:8000/v1/chat/completions/",
+        "http://127.0.0.1:8000/v1/models",
+        "http://127.0.0.1:8000/v1/models/some",
     ],
 )
 def test_every_spelling_of_a_base_url_is_the_same_place(text: str) -> None:
-    assert base_url(text) == "http://127.0.0.1:8000/v1"
+    assert openai_url(text) == "http://127.0.0.1:8000/v1"
 
 
 def test_a_base_url_keeps_its_own_path_and_scheme() -> None:
-    assert base_url("https://example.invalid/api/openai/") == "https://example.invalid/api/openai"
-    assert base_url("[::1]:8080") == "http://[::1]:8080/v1"
+    assert openai_url("https://example.invalid/api/openai/") == "https://example.invalid/api/openai"
+    assert openai_url("https://example.invalid/models") == "https://example.invalid/models"
+    assert openai_url("[::1]:8080") == "http://[::1]:8080/v1"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +84,7 @@ def test_a_base_url_keeps_its_own_path_and_scheme() -> None:
 )
 def test_what_is_no_address_is_one_line(text: str) -> None:
     with pytest.raises(SelfdiagError, match=r"^--base-url .* is not an http address such as") as caught:
-        base_url(text)
+        openai_url(text)
     assert caught.value.exit_code == 2
 
 
@@ -185,7 +192,16 @@ async def test_finish_reasons(sent: str | None, reason: str, refusal: bool) -> N
 
 
 @pytest.mark.parametrize(
-    "usage", [None, [], "many", {}, {"prompt_tokens": "5", "completion_tokens": True}, {"prompt_tokens": -1}]
+    "usage",
+    [
+        None,
+        [],
+        "many",
+        {},
+        {"prompt_tokens": "5", "completion_tokens": True},
+        {"prompt_tokens": -1},
+        {"prompt_tokens": 10**9 + 1},
+    ],
 )
 async def test_token_counts_that_make_no_sense_are_unknown(usage: object) -> None:
     reply = await replied(completion(usage=usage))
@@ -456,10 +472,12 @@ async def test_a_content_filter_is_a_refusal() -> None:
     assert reply.finish_reason == "filter"
 
 
-@pytest.mark.parametrize("url", ["http://h:0/v1", "http://h/v1?key=x", "http://h/v1#x", "http://h h/v1"])
+@pytest.mark.parametrize(
+    "url", ["http://h:0/v1", "http://h/v1?key=x", "http://h/v1#x", "http://h h/v1", 'http://h"x:80/v1', "http://h/v1?"]
+)
 def test_addresses_that_cannot_be_meant(url: str) -> None:
     with pytest.raises(SelfdiagError, match="is not an http address"):
-        base_url(url)
+        openai_url(url)
 
 
 @pytest.mark.parametrize("key", [f"{CANARY}é", f"{CANARY}\n{CANARY}", f"{CANARY}\x1b"])

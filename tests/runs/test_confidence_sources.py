@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from http_stub import Answer, Request, Stub, as_json, completion
 from scripted import Scripted, collect
 
 from selfdiag.elicit.prompts import ANSWER_CONTRACT, POSTHOC_CONTRACT
@@ -176,12 +177,34 @@ async def test_a_reply_cut_while_thinking_gets_one_more_try_with_twice_the_room(
     rooms = [call.max_tokens for call in provider.calls]
     assert rooms[:2] == [100, 8192]  # the warm-up finds it out
     assert set(rooms[1:]) == {8192}
+    assert read_run(tmp_path / "run").manifest.max_tokens == 8192
     summary = summarise(read_run(tmp_path / "run"), draws=100)
     assert summary.counts["probes"]["truncated"] == 0
     assert "the model thinks although it was asked not to" in summary.notes
+
+
+async def test_a_limit_that_was_set_stays(start, tmp_path) -> None:
+    provider = Scripted(lambda _: Reply(text="", reasoning="hm", finish_reason="length"), takes_schema=False)
+    await collect(start(provider, max_tokens=300))
+    assert {call.max_tokens for call in provider.calls} == {300}
+    assert read_run(tmp_path / "run").manifest.max_tokens == 300
 
 
 async def test_a_plain_reply_that_is_cut_is_not_asked_again(start) -> None:
     provider = Scripted(lambda _: Reply(text='{"answer": "z', finish_reason="length"), takes_schema=False)
     await collect(start(provider, sections=("probes",)))
     assert len(provider.calls) == 7  # six and the warm-up
+
+
+def test_calls_that_failed_after_the_answers_make_a_run_incomplete(selfdiag, tmp_path) -> None:
+    def answer(request: Request) -> Answer:
+        if request.json()["messages"][0]["content"] == POSTHOC_CONTRACT:
+            return as_json({"error": {"message": "gone"}}, 501)
+        return completion({"content": '{"answer": "zzz", "confidence": 40}'})
+
+    with Stub(decide=answer) as stub:
+        words = ("--limit", "2", "--sections", "probes", "--structured", "off", "--max-retries", "0", "--json")
+        done = selfdiag("run", "openai:m", "--base-url", stub.url, "--confidence", "stated,posthoc", *words)
+    assert done.returncode == 4
+    assert "2 calls ended in an error" in done.stderr
+    assert json.loads(done.stdout)["counts"]["probes"]["error"] == 0

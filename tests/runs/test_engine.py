@@ -201,6 +201,16 @@ async def test_a_fault_of_any_kind_is_an_error_record_never_a_wrong_answer(start
     assert all(record.answer is None and record.confidence is None for record in errors)
 
 
+async def test_a_fault_of_our_own_is_raised_not_passed_over(start, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = start(Scripted(lambda call: GOOD, takes_schema=False))
+
+    def broken(*_: object, **__: object) -> Call:
+        raise KeyError("a fault of ours")
+
+    with pytest.raises(KeyError, match="ours"):
+        await collect(session, lambda event: monkeypatch.setattr("selfdiag.runs.turns.Turns.call", broken))
+
+
 async def test_five_errors_in_a_row_stop_the_run(start) -> None:
     provider = Scripted(lambda call: ProviderError("provider", "broken"), takes_schema=False, concurrency=1)
     events = await collect(start(provider))
@@ -250,9 +260,15 @@ async def test_stop_keeps_what_has_landed(start) -> None:
 
 
 async def test_pause_rests_until_it_goes_on(start) -> None:
-    session = start(Scripted(lambda call: GOOD, takes_schema=False, concurrency=1), limit=20)
+    provider = Scripted(lambda call: GOOD, takes_schema=False, concurrency=4)
+    session = start(provider, limit=20)
     paused_at: list[int] = []
+    resting: list[int] = []
     answers = 0
+
+    def go_on() -> None:
+        resting.append(len(provider.calls))
+        session.go_on()
 
     def react(event: Event) -> None:
         nonlocal answers
@@ -260,12 +276,15 @@ async def test_pause_rests_until_it_goes_on(start) -> None:
             answers += 1
             if answers == 3:
                 session.pause()
+                session.pause()  # once more changes nothing
+                resting.append(len(provider.calls))
+                asyncio.get_running_loop().call_later(0.05, go_on)
         elif isinstance(event, Paused) and event.paused:
             paused_at.append(answers)
-            asyncio.get_running_loop().call_later(0.05, session.go_on)
 
     events = await collect(session, react)
     assert [event.paused for event in kinds(events, Paused)] == [True, False]
+    assert resting[1] - resting[0] <= 1  # no call but one that had its leave already
     assert events[-1].outcome == "complete"
     assert answers == 40
 

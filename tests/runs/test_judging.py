@@ -90,13 +90,12 @@ def test_a_judge_sees_undecided_answers_alone_and_changes_no_figure(selfdiag, ba
     latest = read_run(tmp_path / "run").latest().values()
     judges = {record.item_id: record.judge for record in latest}
     assert judges["printed"] is None
-    assert judges["river"] == {
-        "model": "openai:j",
-        "served_name": judges["river"]["served_name"],
-        "version": "1",
-        "opinion": "same",
-        "raw": '{"answer": "same"}',
-    }
+    river_judge = judges["river"]
+    assert (river_judge.model, river_judge.version, river_judge.calls) == ("openai:j", "1", 1)
+    assert (river_judge.opinion, river_judge.raw) == ("same", '{"answer": "same"}')
+    assert judges["number"].calls == 2
+    assert opinion["calls"] == 3
+    assert summary["usage"]["calls"] == 3  # the judge's calls are its own
     assert {record.outcome for record in latest} == {"incorrect"}
 
 
@@ -122,3 +121,20 @@ def test_a_judge_that_cannot_be_asked_costs_nothing_but_its_opinion(selfdiag, ba
     assert "judge openai:k: 0 of 2 undecided answers give the key's answer" in " ".join(
         line.strip("│ ") for line in again.stdout.splitlines()
     )
+
+
+def test_opinions_that_cannot_be_read_are_no_verdict(selfdiag, battery) -> None:
+    with Stub(completion({"content": REPLY})) as model, Stub(completion({"content": "Who can tell?"})) as judge:
+        done = ask(selfdiag, battery, model, "--judge", "openai:j", "--judge-base-url", judge.url, "--plain")
+    assert done.returncode == 0, done.stderr
+    assert "judge openai:j: none of its 2 opinions could be read" in done.stdout
+    assert "2 opinions could not be read" in done.stderr
+
+
+def test_a_judge_that_cannot_be_meant_is_told_before_anything_is_asked(selfdiag, battery, tmp_path) -> None:
+    with Stub(completion({"content": REPLY})) as model:
+        done = ask(selfdiag, battery, model, "--judge", "opnai:j")
+        assert model.requests == []
+    assert done.returncode == 2
+    assert done.stderr.startswith("selfdiag: the judge: unknown model 'opnai:j'")
+    assert not (tmp_path / "run").exists()

@@ -9,7 +9,7 @@ from http_stub import Answer, Request, Stub, as_json, completion
 from selfdiag.elicit.prompts import RESPONSE_SCHEMA
 from selfdiag.models.base import Call, ProviderError, ProviderOptions
 from selfdiag.models.chat_request import STEPS, request_of
-from selfdiag.models.ladder import Ladder, Refusal, Step
+from selfdiag.models.concessions import Concessions, Refusal, Step
 from selfdiag.models.openai import OpenAICompatible, provider
 
 FULL = Call(system="Reply as JSON.", user="2 + 2?", schema=RESPONSE_SCHEMA, think="high", logprobs=True)
@@ -39,31 +39,31 @@ def test_a_refusal_names_by_text_or_parameter() -> None:
 
 
 def test_a_step_is_taken_once_and_for_all() -> None:
-    ladder = Ladder([without("a"), without("b")])
+    concessions = Concessions([without("a"), without("b")])
     sent = {"a": 1, "b": 2, "c": 3}
-    assert ladder.applied(sent) == sent
-    assert ladder.take(refusal("b is unknown"), sent)
-    assert ladder.taken == ("no b",)
-    assert ladder.applied(sent) == {"a": 1, "c": 3}
+    assert concessions.applied(sent) == sent
+    assert concessions.take(refusal("b is unknown"), sent)
+    assert concessions.taken == ("no b",)
+    assert concessions.applied(sent) == {"a": 1, "c": 3}
     assert sent == {"a": 1, "b": 2, "c": 3}
-    assert not ladder.take(refusal("b is unknown"), {"a": 1, "c": 3})
-    assert ladder.taken == ("no b",)
+    assert not concessions.take(refusal("b is unknown"), {"a": 1, "c": 3})
+    assert concessions.taken == ("no b",)
 
 
 def test_a_step_that_would_change_nothing_is_not_taken() -> None:
-    ladder = Ladder([without("a")])
-    assert not ladder.take(refusal("a is unknown"), {"c": 3})
-    assert not ladder.take(refusal("something else"), {"a": 1})
-    assert ladder.taken == ()
+    concessions = Concessions([without("a")])
+    assert not concessions.take(refusal("a is unknown"), {"c": 3})
+    assert not concessions.take(refusal("something else"), {"a": 1})
+    assert concessions.taken == ()
 
 
 def test_a_step_that_another_call_took_meanwhile_is_reason_enough() -> None:
-    ladder = Ladder([without("a"), without("b")])
+    concessions = Concessions([without("a"), without("b")])
     sent = {"a": 1, "b": 2}
-    assert ladder.take(refusal("a is unknown"), sent)
-    assert ladder.take(refusal("a is unknown"), sent)
-    assert ladder.take(refusal("whatever"), sent)
-    assert ladder.taken == ("no a",)
+    assert concessions.take(refusal("a is unknown"), sent)
+    assert concessions.take(refusal("a is unknown"), sent)
+    assert concessions.take(refusal("whatever"), sent)
+    assert concessions.taken == ("no a",)
 
 
 def test_the_full_request() -> None:
@@ -112,11 +112,11 @@ def test_thinking_is_an_effort_and_off_is_not_sent(think: Any, effort: str | Non
     ],
 )
 def test_which_step_answers(said: Refusal, step: int) -> None:
-    ladder = Ladder(STEPS)
+    concessions = Concessions(STEPS)
     body = request_of("m", FULL)
-    assert ladder.take(said, body)
-    assert ladder.taken == (STEPS[step].name,)
-    assert ladder.applied(body) == STEPS[step].change(body) != body
+    assert concessions.take(said, body)
+    assert concessions.taken == (STEPS[step].name,)
+    assert concessions.applied(body) == STEPS[step].change(body) != body
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_which_step_answers(said: Refusal, step: int) -> None:
     ],
 )
 def test_what_no_step_answers(words: str) -> None:
-    ladder = Ladder(STEPS)
-    assert not ladder.take(refusal(words), request_of("m", FULL))
-    assert ladder.taken == ()
+    concessions = Concessions(STEPS)
+    assert not concessions.take(refusal(words), request_of("m", FULL))
+    assert concessions.taken == ()
 
 
 def test_every_step_can_be_done_twice_and_all_of_them_together() -> None:
@@ -148,7 +148,7 @@ def test_every_step_can_be_done_twice_and_all_of_them_together() -> None:
     }
 
 
-def test_the_shape_goes_down_rung_by_rung() -> None:
+def test_the_shape_is_asked_for_less_and_less() -> None:
     body = request_of("m", FULL)
     shapes: list[Any] = []
     for step in STEPS[6:]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from selfdiag.models.ladder import Refusal, Step
-from selfdiag.models.service import plain_schema
+from selfdiag.models.concessions import Refusal, Step
+from selfdiag.models.plain_schema import plain_schema
 
 NO_THINKING = "think"
 """The name of the step after which nothing is said of thinking."""

@@ -34,8 +34,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     change: Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class Ladder:
-    """The steps of one endpoint and model, in the order in which they are tried.
+class Concessions:
+    """What is conceded to one endpoint and model: the steps, tried in their order, that it has made necessary.
 
     A step once taken stays taken, so that a run asks all its calls alike after the first.
     """
