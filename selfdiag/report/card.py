@@ -9,6 +9,7 @@ from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.tally import UNUSABLE
 from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
+from selfdiag.report.table import sources_lines
 from selfdiag.safety import one_line
 
 WIDTH = 80
@@ -26,6 +27,8 @@ def card_lines(summary: Summary) -> list[str]:
         lines += textwrap.wrap(f"! {one_line(note, 400)}", INNER, subsequent_indent="  ")
     if lines[-1]:
         lines.append("")
+    for line in sources_lines(summary.sources or {}):
+        lines += [*textwrap.wrap(line, INNER, subsequent_indent="  "), ""]
     lines += [f"Supports: {words.SUPPORTS}", f"Does not: {words.SUPPORTS_NOT}"]
     return lines
 
