@@ -16,11 +16,15 @@ _END_MARK = re.compile(r"(<[|/｜\w][^<>\s]*>)?")
 """What stands for the end of a reply: servers that show it among the tokens leave it out of the text."""
 
 
+_FENCE = re.compile(r"\A```\w*\s|\s*```\Z")
+"""A code fence around the whole: llama.cpp leaves it out of the text of a reply that was held to a schema."""
+
+
 def spelling_tokens(entries: Any, text: str, *, logprob: str = "logprob") -> tuple[Token, ...]:
     """Return the tokens of a text in order, or none at all when they spell another one.
 
-    One token that makes no sense leaves none, for a probability must not go astray. White space around the text does
-    not count, because some servers trim it, nor does a token that stands for its end.
+    One token that makes no sense leaves none, for a probability must not go astray. White space and a code fence
+    around the text do not count, because some servers take them away, nor does a token that stands for its end.
 
     Args:
         entries: a server's list of tokens, each with ``token``, its logarithm, and maybe its ``bytes``.
@@ -41,7 +45,8 @@ def spelling_tokens(entries: Any, text: str, *, logprob: str = "logprob") -> tup
     if found and _END_MARK.fullmatch(found[-1].text) and _trimmed(_spelt(pieces)) != _trimmed(text):
         found.pop()
         pieces.pop()
-    return tuple(found) if _trimmed(_spelt(pieces)) == _trimmed(text) else ()
+    spelt = _trimmed(_spelt(pieces))
+    return tuple(found) if _trimmed(text) in {spelt, _trimmed(_FENCE.sub("", spelt))} else ()
 
 
 def _spelt(pieces: list[bytes]) -> str:
