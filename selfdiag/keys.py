@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import secrets
 import shlex
 import stat
@@ -19,6 +20,7 @@ from selfdiag.safety import SelfdiagError, one_line, remember_secret
 SERVICE = "selfdiag"
 """The name under which the system keyring files selfdiag's keys."""
 LONGEST = 4096
+_NOT_A_KEY = re.compile(r"""[\s"'`]|^[A-Z_]+=""")
 INSTALL = 'python -m pip install "selfdiag[keyring]"'
 """Double quotes work in every shell, Windows' too."""
 
@@ -111,6 +113,10 @@ def store(path: Path, variable: str, key: str, *, keyring: bool = False) -> None
         raise SelfdiagError(
             "that holds characters that no key has (control characters, or any outside ASCII): nothing is changed"
         )
+    if _NOT_A_KEY.search(key):
+        raise SelfdiagError(
+            "give the key alone, without quotes, blanks, 'export', 'Bearer' or a name before it: nothing is changed"
+        )
     if keyring:
         _read(path)  # a file that is refused is told before anything is kept
         _into_keyring(variable, key)
@@ -152,6 +158,8 @@ def _read(path: Path) -> dict[str, Kept]:
     except msgspec.ValidationError:
         # its message could hold a key that stands in the wrong place
         reason = 'a line must be NAME = "KEY"'
+    except RecursionError:
+        reason = "too deeply nested"
     except msgspec.DecodeError as error:
         reason = one_line(str(error), 120)  # names the fault, line and column
     raise SelfdiagError(f"{shown} is damaged ({reason}): correct it, or delete it and set the keys again")

@@ -56,7 +56,7 @@ def _divisions(_ctx: click.Context, _param: click.Parameter, value: str | None) 
     help="Show graded answers (default), or count refusals and abstentions that state a confidence as wrong.",
 )
 @click.option("--ece-bins", type=click.IntRange(1, 100), default=10, help="Bins of the calibration error (default 10).")
-@click.option("--draws", type=click.IntRange(100, 100_000), default=2000, help="Bootstrap draws (default 2000).")
+@click.option("--draws", type=click.IntRange(100, 20_000), default=2000, help="Bootstrap draws (default 2000).")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the bootstrap (default 20260101).")
 @click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
 @click.option("--regrade", is_flag=True, help="Grade a run's raw replies by today's rules; say what changes.")
@@ -89,7 +89,9 @@ def _measure(
 ) -> None:
     from selfdiag.measure.resampling import SEED
     from selfdiag.protocols.analysis import analyse
+    from selfdiag.safety import one_line
 
+    _refuse_twice(files)
     parts = [_part(name, columns) for name in files]
     divisions = by if by is not None else _usual_divisions(parts)
     found = analyse(parts, divisions, seed=SEED if seed is None else seed, **settings)
@@ -100,7 +102,19 @@ def _measure(
     if len(found.models) > 1:
         for part in parts:
             for note in part.notes:
-                say(f"{part.file}: {note}")
+                say(f"{one_line(part.file, 120)}: {note}")
+
+
+def _refuse_twice(files: tuple[str, ...]) -> None:
+    from selfdiag.runs.shelf import find_run
+    from selfdiag.safety import SelfdiagError, one_line
+
+    places: dict[Path, str] = {}
+    for name in files:
+        place = (_file(name) or find_run(name)).resolve()
+        if place in places:
+            raise SelfdiagError(f"{one_line(name, 120)} is {one_line(places[place], 120)} once more: name it once")
+        places[place] = name
 
 
 def _usual_divisions(parts: list[Any]) -> tuple[str, ...]:
@@ -113,18 +127,18 @@ def _usual_divisions(parts: list[Any]) -> tuple[str, ...]:
 def _part(name: str, mapping: dict[str, str]) -> Any:
     """Return the rows of one run or file."""
     from selfdiag.protocols.analysis import Part
+    from selfdiag.protocols.audit import standing
     from selfdiag.protocols.sources import run_columns
     from selfdiag.runs.importers import read_answers
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
-    from selfdiag.safety import one_line
 
     path = _file(name)
     if path is not None:
         answers = read_answers(path, mapping)
         model = answers.model or ("",) * len(answers.columns)
         return Part(
-            file=one_line(str(path), 120),
+            file=str(path),
             columns=answers.columns,
             model=model,
             logprob=answers.logprob,
@@ -133,10 +147,10 @@ def _part(name: str, mapping: dict[str, str]) -> Any:
     run = read_run(find_run(name))
     columns, note = run_columns(run, run.measured())
     return Part(
-        file=one_line(run.manifest.run_id, 60),
+        file=run.manifest.run_id,
         columns=columns,
         model=(run.manifest.settings.model,) * len(columns),
-        notes=(note,) if note else (),
+        notes=(*standing(run), *((note,) if note else ())),
         run=run,
     )
 

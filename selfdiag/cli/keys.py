@@ -61,6 +61,8 @@ def set_key(name: str, surplus: tuple[str, ...], keyring: bool, server: bool) ->
 @json_option
 def list_keys(as_json: bool) -> None:
     """List keys."""
+    from msgspec import structs
+
     from selfdiag.keys import sources
     from selfdiag.safety import one_line
     from selfdiag.settings import keys_path
@@ -68,7 +70,8 @@ def list_keys(as_json: bool) -> None:
     known = purposes()
     found = sources(keys_path(), known)
     if as_json:
-        print_json(found)
+        # what stands where a name belongs may be a key
+        print_json([structs.replace(source, variable=one_line(source.variable, 80)) for source in found])
         return
     if not found:
         click.echo("no key is set: keep one with 'selfdiag keys set NAME'")
@@ -100,6 +103,7 @@ def rm(name: str, server: bool) -> None:
     from selfdiag.safety import SelfdiagError, one_line
     from selfdiag.settings import key_variable, keys_path
 
+    _need_provider(name)
     variable = key_variable(name, server=server)
     if not remove(keys_path(), variable):
         raise SelfdiagError(f"no {one_line(variable, 80)} is kept here: 'selfdiag keys list' shows what is")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -12,7 +13,9 @@ from typing import Any, TypeVar
 
 import click
 
-_UNSEEN = re.compile(r"[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNSEEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +36,7 @@ def print_json(document: Any) -> None:
 
     text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
     # JSON leaves these as they are, and a terminal would obey them
-    click.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo(_UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text))
 
 
 def say(message: str) -> None:

@@ -172,17 +172,16 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
         say(_outlook(session.plan, info))
     if session.nothing_left():
         say("nothing is left to ask")
-        asyncio.run(_judge(session))
-        return _conclude(session, Outcome(word="complete"), as_json=as_json, plain=plain)
+        unjudged = asyncio.run(_judge(session))
+        return _conclude(session, Outcome(word="complete"), unjudged, as_json=as_json, plain=plain)
     outcome = asyncio.run(watch(session, live=not plain and is_terminal(sys.stderr)))
     if not (session.folder / MANIFEST).is_file():
         if outcome.failed is not None:
             raise SelfdiagError(f"{outcome.failed.message}. No run was kept", exit_code=_failure(outcome.failed.kind))
         say("selfdiag: stopped before the first call; nothing was written")
         return ExitCode.INTERRUPTED
-    if outcome.word == "complete":
-        asyncio.run(_judge(session))
-    return _conclude(session, outcome, as_json=as_json, plain=plain)
+    unjudged = asyncio.run(_judge(session)) if outcome.word == "complete" else None
+    return _conclude(session, outcome, unjudged, as_json=as_json, plain=plain)
 
 
 def _judge_settings(settings: Any) -> Any:
@@ -196,14 +195,14 @@ def _judge_settings(settings: Any) -> Any:
     )
 
 
-async def _judge(session: Any) -> None:
-    """Ask the judge, if there is one, about the answers that the rules left undecided."""
+async def _judge(session: Any) -> Any:
+    """Ask the judge, if there is one, about the answers that the rules left undecided; return why it could not be."""
     from selfdiag.runs.judging import judge_run
     from selfdiag.safety import SelfdiagError, one_line
 
     chosen = session.settings
     if not chosen.judge:
-        return
+        return None
     judged = unread = 0
     try:
         async for found in judge_run(session.folder, _judge_settings(chosen), waiting=say):
@@ -213,10 +212,11 @@ async def _judge(session: Any) -> None:
         again = f"selfdiag run --resume {_name(session)} --judge {one_line(chosen.judge, 80)}"
         if chosen.judge_base_url:
             again += f" --judge-base-url {one_line(chosen.judge_base_url, 200)}"
-        raise SelfdiagError(f"{error}. The run is kept; ask again with: {again}", exit_code=error.exit_code) from None
+        return SelfdiagError(f"{error}. The run is kept; ask again with: {again}", exit_code=error.exit_code)
     said = f"{judged} undecided answers judged" if judged else "no undecided answer is left to judge"
     said += f", {unread} opinions could not be read" if unread else ""
     say(f"judge {one_line(chosen.judge, 80)}: {said}")
+    return None
 
 
 def _given(ctx: click.Context) -> set[str]:
@@ -230,6 +230,8 @@ def _resumed(before: Any, fields: dict[str, Any], given: set[str]) -> Any:
     import msgspec
 
     changes = {name: fields[name] for name in fields if name in given}
+    if "judge" in given:
+        changes.setdefault("judge_base_url", "")  # an address belongs to the judge it was given for
     for spent in ("budget_seconds", "budget_tokens"):
         changes.setdefault(spent, None)  # a budget holds for the stretch it was given for
     return msgspec.structs.replace(before, **changes)
@@ -281,7 +283,7 @@ def _outlook(plan: Any, info: Any) -> str:
     return f"{estimate.calls} calls, about {estimate.prompt_tokens:,} prompt tokens, {time}; {leaves}."
 
 
-def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
+def _conclude(session: Any, outcome: Any, unjudged: Any, *, as_json: bool, plain: bool) -> int:
     from selfdiag.protocols.audit import summarise
     from selfdiag.report.card import TIER_LINE, card_lines, framed
     from selfdiag.runs.store import read_run
@@ -300,6 +302,8 @@ def _conclude(session: Any, outcome: Any, *, as_json: bool, plain: bool) -> int:
             shown[tier] = shown[tier].replace(lines[TIER_LINE], click.style(lines[TIER_LINE], bold=True, fg="cyan"))
         click.echo("\n".join(shown))
         click.echo(f"  report: selfdiag report {_name(session)} --format md -o report.md")
+    if unjudged is not None:
+        raise unjudged
     return _exit_code(session, outcome, sum(record.error is not None for record in run.planned()))
 
 

@@ -120,6 +120,23 @@ def equal_mass_bins(total: Ints, bins: int) -> Ints:
     return np.asarray(np.minimum(bins * twice_middle / twice_n, bins - 1), dtype=np.int64)
 
 
+def merge_neighbours(p: ArrayLike, groups: int) -> Floats:
+    """Return each confidence, or NaN, replaced by the mean of its group of neighbours, of about equal size.
+
+    ``p`` has shape (n,); with no more than ``groups`` distinct values it comes back as it is.
+    """
+    given = np.asarray(p, dtype=np.float64)
+    known = np.isfinite(given)
+    levels, inverse, total = np.unique(given[known], return_inverse=True, return_counts=True)
+    if levels.size <= groups:
+        return given
+    group = equal_mass_bins(total.astype(np.int64), groups)
+    sums, sizes = np.bincount(group, weights=total * levels), np.bincount(group, weights=total)
+    merged = given.copy()
+    merged[known] = (sums / np.maximum(sizes, 1))[group][inverse.reshape(-1)]
+    return merged
+
+
 def tabulate(p: ArrayLike, correct: ArrayLike) -> Counts:
     """Count right and wrong answers by stated confidence.
 

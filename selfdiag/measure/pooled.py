@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selfdiag.measure.correlation import average_ranks
-from selfdiag.measure.counts import Floats, tabulate
+from selfdiag.measure.counts import Floats, merge_neighbours, tabulate
 from selfdiag.measure.discrimination import auroc
 from selfdiag.measure.estimate import Estimate, estimate
 from selfdiag.measure.graded import why_undefined
 from selfdiag.measure.resampling import DRAWS, SEED, percentile_interval
-from selfdiag.measure.sample import Sample
+from selfdiag.measure.sample import MOST_LEVELS, Sample
 from selfdiag.measure.tally import Tally, tally_rows
 
 MOST_ITEMS = 20_000
@@ -76,7 +76,12 @@ def pooled_auroc(
     outcome = np.where(right.astype(np.bool_), "correct", "incorrect").tolist()
     # the same seed over the same items draws both alike, so that their difference is paired
     samples = [
-        Sample(tally_rows(outcome, signal), tally_rows(outcome, signal, item=items), draws=draws, seed=seed)
+        Sample(
+            tally_rows(outcome, signal),
+            tally_rows(outcome, merge_neighbours(signal, MOST_LEVELS), item=items),
+            draws=draws,
+            seed=seed,
+        )
         for signal in (stated, ranks)
     ]
     made = percentile_interval(samples[0].draws(_auroc) - samples[1].draws(_auroc))

@@ -134,6 +134,10 @@ def intercept_at_slope_one(counts: Counts) -> Floats:
     return np.where(np.abs(step) <= _TOLERANCE, intercept, np.nan)
 
 
+_MOST_LEVELS = 5_000
+"""With more distinct confidences smooth ECE merges neighbours, which lie closer than its kernel is wide."""
+
+
 def smooth_ece(counts: Counts) -> Floats:
     """Return the smooth calibration error, in [0, 1] (Blasiok and Nakkiran 2024).
 
@@ -142,6 +146,8 @@ def smooth_ece(counts: Counts) -> Floats:
     equals that width. In the cosine basis the reflected kernel only damps each wave, which makes every width
     cheap.
     """
+    if counts.levels.size > _MOST_LEVELS:
+        counts = counts.merged(_MOST_LEVELS)
     residual = ratio(-counts.excess, counts.n[..., None])
     wave = np.arange(_WAVES)
     strength = residual @ np.cos(np.pi * np.outer(counts.levels, wave))

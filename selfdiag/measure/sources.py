@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,6 +9,7 @@ from selfdiag.measure.contrast import Contrast
 from selfdiag.measure.counts import Floats, Ints
 from selfdiag.measure.discrimination import paired_delong
 from selfdiag.measure.estimate import estimate
+from selfdiag.measure.graded import VERY_FEW
 from selfdiag.measure.resampling import DRAWS, SEED, bootstrap_p, item_weights, percentile_interval
 
 _BLOCK = 4_000_000
@@ -104,9 +103,13 @@ def _of_auroc(a: Floats, b: Floats, y: Floats, *, several: bool) -> Contrast:
             else "not defined: all answers were " + ("right" if y.all() else "wrong")
         )
         return Contrast(first=None, second=None, difference=estimate(None, n=found.n, note=note), p=None)
-    if several or found.ci is None or not math.isfinite(found.ci[0]):
-        note = "no interval: items have several rows" if several else "no interval: too few answers or no difference"
+    fewest = int(min(y.sum(), y.size - y.sum()))
+    if several or found.ci is None or fewest < VERY_FEW:
+        lacking = "right" if y.sum() == fewest else "wrong"
+        few = f"no interval: needs {VERY_FEW} {lacking} answers, has {fewest}"
+        note = "no interval: items have several rows" if several else few if fewest < VERY_FEW else "no interval"
         difference = estimate(found.difference, n=found.n, note=note)
         return Contrast(first=found.second, second=found.first, difference=difference, p=None)
-    difference = estimate(found.difference, found.ci, n=found.n, method="paired DeLong")
+    ci = max(found.ci[0], -1.0), min(found.ci[1], 1.0)
+    difference = estimate(found.difference, ci, n=found.n, method="paired DeLong")
     return Contrast(first=found.second, second=found.first, difference=difference, p=found.p)

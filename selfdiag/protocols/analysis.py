@@ -150,7 +150,8 @@ def _pooled(parts: Sequence[Part], draws: int, seed: int, ece_bins: int) -> Pool
     columns = _joined([part.columns for part in parts])
     models = [name for part in parts for name in part.model]
     answered = np.flatnonzero(_answered(columns))
-    codes = np.unique(np.array(models, dtype=np.str_), return_inverse=True)[1].reshape(-1)
+    names = {name: code for code, name in enumerate(sorted(set(models)))}
+    codes = np.fromiter((names[name] for name in models), dtype=np.int64, count=len(models))
     nobody = SummaryModel(provider="", name="", served_name="", digest="", simulated=False)
     whole = summarise_columns(columns, model=nobody, draws=draws, seed=seed, ece_bins=ece_bins)
     return Pooled(

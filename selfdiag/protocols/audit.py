@@ -80,8 +80,22 @@ def summarise(
         consistency=repeats_of(run, draws=draws, seed=seed),
         second_opinion=second_opinion(run, draws=draws, seed=seed),
         usage=_usage(run),
-        notes=_run_notes(run, records, len(planned), scale_note, measured),
+        notes=_run_notes(run, records, scale_note, measured),
     )
+
+
+def standing(run: Run) -> tuple[str, ...]:
+    """Return what must be said of a run wherever its answers are used: that it is simulated, or incomplete."""
+    notes = []
+    if run.manifest.model.simulated:
+        notes.append("simulated: these replies were written by a script, not by a model")
+    planned = sum(call.section in MEASURED_SECTIONS for call in run.manifest.plan)
+    records = run.measured()
+    errors = sum(record.outcome == "error" for record in records)
+    missing = planned - len(records)
+    if missing or errors:
+        notes.append(f"incomplete: {missing} of {planned} calls not asked, {errors} ended in an error")
+    return tuple(notes)
 
 
 def structured_mode(run: Run) -> str:
@@ -151,17 +165,9 @@ def _seconds(run: Run) -> float:
     return max(total, 0.0)
 
 
-def _run_notes(
-    run: Run, records: Sequence[Record], planned: int, scale_note: str, measured: Summary
-) -> tuple[str, ...]:
+def _run_notes(run: Run, records: Sequence[Record], scale_note: str, measured: Summary) -> tuple[str, ...]:
     manifest = run.manifest
-    notes = []
-    if manifest.model.simulated:
-        notes.append("simulated: these replies were written by a script, not by a model")
-    missing = planned - len(records)
-    errors = sum(record.outcome == "error" for record in records)
-    if missing or errors:
-        notes.append(f"incomplete: {missing} of {planned} calls not asked, {errors} ended in an error")
+    notes = list(standing(run))
     if scale_note:
         notes.append(scale_note)
     notes += [

@@ -12,11 +12,12 @@ from selfdiag.battery.items import GROUPS
 from selfdiag.elicit.grading import Outcome
 from selfdiag.measure.abstention import bounds
 from selfdiag.measure.calibration import BINS
-from selfdiag.measure.counts import Counts, mean_confidence, pool
+from selfdiag.measure.counts import Counts, mean_confidence, merge_neighbours, pool
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.graded import GRADED_METRICS
 from selfdiag.measure.reliability import group_rows, worst_group
 from selfdiag.measure.resampling import DRAWS, SEED
+from selfdiag.measure.sample import MOST_LEVELS
 from selfdiag.measure.summary import confidence_metrics, measure_run
 from selfdiag.measure.tally import Tally, tally_rows
 from selfdiag.protocols.summary import Summary, SummaryModel
@@ -27,6 +28,9 @@ PER_BIN = 10
 """Below so many answers a bin, tables speak of the five groups instead."""
 EASY_ABOVE = 0.85
 """Above this accuracy a battery measures next to nothing."""
+MOST_CELLS = 10_000_000
+"""Of a table of items by confidences."""
+LEAST_LEVELS = 20
 BOUNDS_BELOW = 0.90
 """Below this usable share the best and the worst case are given too."""
 
@@ -86,10 +90,18 @@ def summarise_columns(
 
 
 def tally_of(columns: Columns, *, by_item: bool = False, attempted: bool = False) -> Tally:
-    """Return the rows counted by outcome and confidence, with one entry per item on request."""
+    """Return the rows counted by outcome and confidence, with one entry per item on request.
+
+    A table of many items by many confidences would not fit into memory: neighbouring confidences are merged there
+    first, as the bootstrap does anyway.
+    """
+    confidence = columns.confidence
+    if by_item:
+        items = max(np.unique(columns.item).size, 1)
+        confidence = merge_neighbours(confidence, max(LEAST_LEVELS, min(MOST_LEVELS, MOST_CELLS // items)))
     return tally_rows(
         columns.outcome,
-        columns.confidence,
+        confidence,
         trap=columns.trap,
         free_text=columns.free_text,
         item=columns.item if by_item else None,

@@ -91,7 +91,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     metrics = summary.metrics
     accuracy, brier, gap = metrics["accuracy"], metrics["brier"], metrics["gap"]
     auroc, spread, spotted = metrics["auroc"], metrics["discrimination"], metrics["trap_abstention"]
-    probes, traps = summary.counts["probes"], summary.counts["traps"]
+    probes = summary.counts["probes"]
     stated, median = summary.mean_confidence, metrics["median_confidence"].value
     modal = metrics["modal_share"]
     echo = " ⚑ echo" if "echo" in modal.note else ""
@@ -99,7 +99,8 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     unusable = sum(probes[outcome] for outcome in UNUSABLE)
     label = words.source(summary)
     said = f"{label:<10} –" if stated is None else f"{label:<10} {stated:.0f}"
-    found = f"traps spotted   {traps['abstained']} of {spotted.n}  {words.interval(spotted, kind='percent')} %"
+    caught = round((spotted.value or 0) * spotted.n)
+    found = f"traps spotted   {caught} of {spotted.n}  {words.interval(spotted, kind='percent')} %"
     return [
         (
             _figure("accuracy", words.percent(accuracy.value), words.interval(accuracy, kind="percent"))
@@ -119,7 +120,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
             found if spotted.n else "without traps",
         ),
         (
-            f"{'no answer':<9} {silent:>6} of {sum(probes.values()) - probes['not_asked']}",
+            f"{'no answer':<9} {silent:>6} of {metrics['non_answer'].n}",
             f"not readable    {unusable}" + (f", errors {probes['error']}" if probes["error"] else ""),
         ),
     ]

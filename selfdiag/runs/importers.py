@@ -6,7 +6,6 @@ import json
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,12 @@ from selfdiag.elicit.confidence import run_scale
 from selfdiag.elicit.grading import Outcome
 from selfdiag.runs.columns import Columns, fractions, item_number
 from selfdiag.runs.confidence_column import NOTHING, RepliesColumn, StatedColumn, reply_text
-from selfdiag.runs.records import MEASURED_SECTIONS
+from selfdiag.runs.records import AGREEMENT, MEASURED_SECTIONS, POSTHOC
 from selfdiag.runs.table_file import KEYS, TableFile
 from selfdiag.safety import SelfdiagError, one_line
 
 _RIGHT = {"1", "1.0", "true", "yes", "right", "correct"}
-_WRONG = {"0", "0.0", "false", "no", "wrong", "incorrect"}
+_WRONG = {"0", "0.0", "-0.0", "false", "no", "wrong", "incorrect"}
 _OTHER = {"abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"}
 
 
@@ -148,7 +147,7 @@ class _Reader:
             logprob, note = token.decided()
             notes.append(note)
         columns = Columns(
-            item=np.frombuffer(items, dtype=np.int64) if items else np.arange(len(outcome), dtype=np.int64),
+            item=np.frombuffer(items, dtype=np.int64) if items else self._rows_as_items(len(outcome)),
             bin=tuple(bins),
             trap=np.frombuffer(bytes(traps), dtype=np.bool_),
             outcome=tuple(outcome),
@@ -158,6 +157,11 @@ class _Reader:
         return Answers(
             columns=columns, model=tuple(models) if "model" in place else None, logprob=logprob, notes=tuple(notes)
         )
+
+    def _rows_as_items(self, count: int) -> NDArray[np.int64]:
+        """Return a number of its own for every row, another one than those of any other file."""
+        first = item_number("", str(self._table.path.resolve())) >> 1
+        return first + np.arange(count, dtype=np.int64)
 
     def _outcome(self, line: int, value: Any) -> str:
         known = self._labels.get(value) if isinstance(value, str | bool | int | float | None) else None
@@ -208,7 +212,7 @@ class _Reader:
 
 
 def _name(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else json.dumps(value)
+    return value.strip() if isinstance(value, str) else "" if value is None else json.dumps(value)
 
 
 def _read_records(table: TableFile) -> Answers:
@@ -221,7 +225,7 @@ def _read_records(table: TableFile) -> Answers:
     items, calls = array("q"), array("q")
     traps = bytearray()
     shared: dict[Any, Any] = {}
-    torn = 0
+    torn, others = 0, False
     for number, line in table.lines():
         try:
             row = decoder.decode(line)
@@ -231,6 +235,7 @@ def _read_records(table: TableFile) -> Answers:
                 continue
             raise table.fault(number, f"not a record ({one_line(str(error), 80)})") from None
         if row.section not in MEASURED_SECTIONS:
+            others = others or row.section in {POSTHOC, AGREEMENT}
             continue
         if row.confidence is not None and not 0 <= row.confidence <= 100:
             raise table.fault(number, f"column 'confidence': '{row.confidence}' is outside 0-100")
@@ -255,5 +260,9 @@ def _read_records(table: TableFile) -> Answers:
     # the first place of a call id in the reversed file is its last record
     _, last = np.unique(np.frombuffer(calls, dtype=np.int64)[::-1], return_index=True)
     kept = np.sort(len(calls) - 1 - last)
-    notes = list(chain([note] if note else [], [f"line {torn} is torn and was left out"] if torn else []))
+    notes = [note] if note else []
+    if torn:
+        notes.append(f"line {torn} is torn and was left out")
+    if others:
+        notes.append("the stated confidence; name the run's folder to have its other sources of confidence")
     return Answers(columns=columns if kept.size == len(calls) else columns.rows(kept), notes=tuple(notes))

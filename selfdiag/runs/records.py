@@ -180,7 +180,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
     confidence: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     confidence_source: str = "stated"
-    token_confidence: float | None = None
+    token_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     parse: str = "none"
     flags: tuple[str, ...] = ()
     outcome: Outcome

@@ -14,7 +14,7 @@ from types import TracebackType
 import msgspec
 from filelock import FileLock, Timeout
 
-from selfdiag.runs.records import MEASURED_SECTIONS, SCHEMA, Manifest, Record
+from selfdiag.runs.records import MEASURED_SECTIONS, SCHEMA, SOURCES, Manifest, Record
 from selfdiag.safety import SelfdiagError, one_line
 
 MANIFEST = "manifest.json"
@@ -259,6 +259,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _check(manifest: Manifest) -> None:
     """Raise ``ValueError`` when a manifest's parts do not fit each other, as after an edit by hand."""
+    if manifest.schema != SCHEMA:
+        raise ValueError(f"its schema is {manifest.schema!r}")
+    if not manifest.settings.confidence or not set(manifest.settings.confidence) <= set(SOURCES):
+        raise ValueError(f"no such sources of confidence: {manifest.settings.confidence}")
+    if len({call.call_id for call in manifest.plan}) < len(manifest.plan):
+        raise ValueError("the plan names a call twice")
     for stretch in manifest.sessions:
         for time_of in filter(None, (stretch.started, stretch.ended)):
             if datetime.fromisoformat(time_of).tzinfo is None:
@@ -273,11 +279,14 @@ def _check(manifest: Manifest) -> None:
 def read_run(folder: Path) -> Run:
     """Return a run with all records that can be read; lines that cannot are named in ``problems``."""
     manifest = read_manifest(folder)
+    planned = {call.call_id: call.item_id for call in manifest.plan}
     records: list[Record] = []
     problems: list[str] = []
     for number, line, ended in _lines(folder / RECORDS):
         try:
             record = _record_decoder.decode(line)
+            if planned.get(record.call_id, record.item_id) != record.item_id:
+                raise ValueError(f"the plan's call is about another item than {record.item_id!r}")
             datetime.fromisoformat(record.at or "2000-01-01T00:00:00Z")
             records.append(record)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:

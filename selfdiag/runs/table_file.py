@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ class TableFile:
         self.path = path
         self.shown = one_line(str(path), 120)
         first = self._first_line()
+        if first.lstrip().startswith("["):
+            raise self.fault(1, "a JSON array: write one object a line instead")
+        if "\x00" in first:
+            raise self.fault(1, "no text, or text in UTF-16: save the file as UTF-8")
         self._json = first.lstrip().startswith("{")
         self._delimiter = max(",;\t", key=first.count)
         self.names = self._members() if self._json else self._header(first)
@@ -113,15 +118,24 @@ class TableFile:
     def _members(self) -> list[str]:
         """Return the names of the first objects' members: one line may leave out what it has no value for."""
         names: dict[str, None] = {}
-        for _, line in islice(self.lines(), OBJECTS_LOOKED_AT):
-            # a line that is no object is told of with its number when the rows are read
-            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                names |= dict.fromkeys(msgspec.json.decode(line, type=dict[str, Any]))
+        sought = {f'"{name}"'.encode() for name in (*KEYS, *SHORT, "outcome")}
+        for place, (_, line) in enumerate(self.lines()):
+            # of a long file only lines that may hold a column not seen yet
+            if place < OBJECTS_LOOKED_AT or any(name in line for name in sought):
+                # a line that is no object is told of with its number when the rows are read
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    names |= dict.fromkeys(msgspec.json.decode(line, type=dict[str, Any]))
+                    sought -= {f'"{name}"'.encode("utf-8", "replace") for name in names}
         return list(names)
 
     def _header(self, first: str) -> list[str]:
-        names = [name.strip() for name in next(csv.reader([first], delimiter=self._delimiter), [])]
-        twice = next((name for name in names if name and names.count(name) > 1), None)
+        csv.field_size_limit(MAX_FIELD)
+        try:
+            names = [name.strip() for name in next(csv.reader([first], delimiter=self._delimiter, strict=True), [])]
+        except csv.Error as error:
+            raise self.fault(1, f"no header can be read ({one_line(str(error), 80)})") from None
+        seen = Counter(names)
+        twice = next((name for name in names if name and seen[name] > 1), None)
         if twice is not None:
             raise self.fault(1, f"the column {one_line(twice, 60)!r} stands there twice")
         return names
@@ -131,34 +145,58 @@ class TableFile:
         return f" (there are: {shown}{', …' if len(self.names) > 12 else ''}){nearest(column, self.names)}"
 
     def _json_rows(self, wanted: Sequence[str]) -> Iterator[Row]:
+        columns = list(dict.fromkeys(wanted))
+        odd = next((name for name in columns if not name.isprintable() or '"' in name or "\\" in name), None)
+        if odd is not None:
+            raise self.fault(1, f"the name {one_line(odd, 60)!r} holds characters that no column may have")
+        places = [columns.index(column) for column in wanted]
         # only the wanted members are decoded, which makes long raw replies cheap to pass over
-        fields = [(f"f{index}", Any, None) for index in range(len(wanted))]
-        rename = {f"f{index}": column for index, column in enumerate(wanted)}
+        fields = [(f"f{index}", Any, None) for index in range(len(columns))]
+        rename = {f"f{index}": column for index, column in enumerate(columns)}
         decoder = msgspec.json.Decoder(msgspec.defstruct("Row", fields, rename=rename))
+        written = [f'"{column}"'.encode() for column in columns]
         for number, line in self.lines():
             try:
-                row = decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                row = msgspec.structs.astuple(decoder.decode(line))
+                twice = _member_twice(line, columns) if any(line.count(name) > 1 for name in written) else None
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
                 raise self.fault(number, f"not a JSON object ({one_line(str(error), 80)})") from None
-            yield number, msgspec.structs.astuple(row)
+            if twice is not None:
+                raise self.fault(number, f"{one_line(twice, 60)!r} stands there twice")
+            yield number, tuple(row[place] for place in places)
 
     def _csv_rows(self, wanted: Sequence[str]) -> Iterator[Row]:
-        csv.field_size_limit(MAX_FIELD)
         places = [self.names.index(column) for column in wanted]
-        with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            reader = csv.reader(file, delimiter=self._delimiter)
+        begins = 1
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=self._delimiter, strict=True)
             try:
                 for row in reader:
-                    if not any(row):
-                        continue
+                    begins = reader.line_num + 1
                     if [cell.strip() for cell in row] == self.names:
                         break
                 for row in reader:
-                    if not any(row):
+                    line, begins = begins, reader.line_num + 1
+                    if not row or row == [""]:
                         continue
                     if len(row) != len(self.names):
                         what = f"{len(row)} values where the header has {len(self.names)} columns"
-                        raise self.fault(reader.line_num, what)
-                    yield reader.line_num, tuple(row[place] for place in places)
+                        raise self.fault(line, f"{what}: put a value that holds the delimiter into double quotes")
+                    yield line, tuple(row[place] for place in places)
             except csv.Error as error:
-                raise self.fault(reader.line_num, one_line(str(error), 80)) from None
+                what = f"quotes that do not fit ({one_line(str(error), 80)}): a quote inside a value is written twice"
+                raise self.fault(begins, what) from None
+            except UnicodeDecodeError:
+                raise self.fault(begins, "from here on not UTF-8 text: save the file as UTF-8") from None
+
+
+def _member_twice(line: bytes, columns: Sequence[str]) -> str | None:
+    """Return a column that an object names twice, for then nobody can know which value is meant."""
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> None:
+        pairs[:] = found  # the outermost object is finished last
+
+    json.loads(line, object_pairs_hook=keep)
+    seen = Counter(name for name, _ in pairs)
+    return next((column for column in columns if seen[column] > 1), None)

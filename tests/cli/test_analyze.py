@@ -390,6 +390,42 @@ def test_a_name_that_is_neither_file_nor_run(selfdiag) -> None:
     refused(selfdiag, Path("20991231"), "no run '20991231'")
 
 
+def test_the_same_file_is_counted_once(selfdiag, tmp_path) -> None:
+    path = write(tmp_path / "a.csv", "confidence,correct", "80,1", "70,0")
+    done = selfdiag("analyze", str(path), f"{tmp_path}/./a.csv")
+    assert done.returncode == 2
+    assert "once more: name it once" in done.stderr
+
+
+def test_files_whose_long_paths_begin_alike_stay_apart(selfdiag, tmp_path) -> None:
+    folder = tmp_path / ("x" * 130)
+    for name, row in (("a", "90,1"), ("b", "10,0")):
+        (folder / name).mkdir(parents=True)
+        write(folder / name / "f.csv", "confidence,correct", *[row] * 10)
+    found = analyze(selfdiag, folder / "a" / "f.csv", folder / "b" / "f.csv")
+    assert [one["metrics"]["accuracy"]["value"] for one in found["models"]] == [1.0, 0.0]
+
+
+def test_many_items_with_many_values_fit_into_memory(selfdiag, tmp_path) -> None:
+    lines = [f"{i // 2},{(i * 7919 % 20011) / 20011:.6f},{i % 3 % 2}" for i in range(20_000)]
+    found = analyze(selfdiag, write(tmp_path / "many.csv", "item,confidence,correct", *lines))
+    brier = found["metrics"]["brier"]
+    assert brier["ci"][0] < brier["value"] < brier["ci"][1]
+
+
+def test_the_card_counts_traps_as_its_table_does(selfdiag, tmp_path) -> None:
+    rows = ["80,1,0", "70,0,0", "90,1,1", "90,abstained,1", "90,0,1", ",error,0", ",,0"]
+    shown = selfdiag("analyze", str(write(tmp_path / "t.csv", "confidence,correct,trap", *rows))).stdout
+    assert "traps spotted   2 of 3" in shown
+    assert "no answer      0 of 2" in shown
+
+
+def test_a_simulated_or_incomplete_run_says_so_wherever_it_is_used(selfdiag) -> None:
+    assert selfdiag("run", "persona:blind", "--limit", "20").returncode == 0
+    divided = analyze(selfdiag, "latest", "--by", "bin")
+    assert all(any("simulated" in note for note in one["notes"]) for one in divided["models"])
+
+
 def test_hostile_names_stay_text(selfdiag, tmp_path) -> None:
     path = write(tmp_path / "evil.csv", "model,confidence,correct", *['"\x1b[2Jm",80,1', '"<script>",70,0'] * 12)
     shown = selfdiag("analyze", str(path))

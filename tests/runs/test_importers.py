@@ -111,10 +111,59 @@ def test_a_member_that_the_first_object_leaves_out_is_still_a_column(tmp_path) -
     assert np.isnan(read_answers(path, {}).columns.confidence[0])
 
 
-def test_bytes_that_are_no_text_do_not_end_the_reading(tmp_path) -> None:
+def test_bytes_that_are_no_text_are_named(tmp_path) -> None:
     path = tmp_path / "latin.csv"
-    path.write_bytes(b"model,confidence,correct\nM\xfcller,80,1\n")
-    assert read_answers(path, {}).model == ("M\ufffdller",)
+    path.write_bytes(b"model,confidence,correct\nMeier,80,1\nM\xfcller,80,1\n")
+    with pytest.raises(SelfdiagError, match="not UTF-8 text"):
+        read_answers(path, {})
+    path.write_bytes("confidence,correct\n80,1\n".encode("utf-16"))
+    with pytest.raises(SelfdiagError, match="UTF-16: save the file as UTF-8"):
+        read_answers(path, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('confidence,correct,note\n90,1,ok\n80,0,"oops\n70,1,fine\n', "line 3: quotes that do not fit"),
+        ('model,confidence,correct\n"say \\"",90,1\n"b",20,0\n', "line 2: quotes that do not fit"),
+        ('[{"confidence": 90, "correct": 1}]', "line 1: a JSON array"),
+        ('{"confidence": 0.9, "confidence": 0.1, "correct": 1}', "line 1: 'confidence' stands there twice"),
+        ("confidence,correct\n90,1\n,\n", "line 3"),
+        ("confidence,correct\r80,1\r", "line 1"),
+    ],
+)
+def test_what_nobody_can_read_for_sure_is_refused(tmp_path, text: str, words: str) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    if words == "line 3":  # a row of nothing but delimiters is a row without a label
+        assert read_answers(path, {}).columns.outcome == ("correct", "unparsed")
+        return
+    with pytest.raises(SelfdiagError, match=words):
+        read_answers(path, {})
+
+
+def test_a_member_that_comes_late_counts_for_every_row(tmp_path) -> None:
+    rows = [{"confidence": 80, "correct": 1}] * 60 + [{"confidence": 80, "correct": 0, "trap": True}] * 10
+    for order in (rows, rows[::-1]):
+        path = tmp_path / "late.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in order), encoding="utf-8")
+        assert int(read_answers(path, {}).columns.trap.sum()) == 10
+
+
+def test_rows_without_an_item_are_items_of_their_own_in_every_file(tmp_path) -> None:
+    numbers = []
+    for name in ("a.csv", "b.csv"):
+        path = tmp_path / name
+        path.write_text("confidence,correct\n80,1\n70,0\n", encoding="utf-8")
+        numbers += read_answers(path, {}).columns.item.tolist()
+    assert len(set(numbers)) == 4
+
+
+def test_names_are_trimmed_and_one_column_may_stand_for_two_things(tmp_path) -> None:
+    path = tmp_path / "two.jsonl"
+    path.write_text('{"p": 80, "ok": 1, "m": "x "}\n{"p": 70, "ok": 0, "m": "x"}\n', encoding="utf-8")
+    found = read_answers(path, parse_mapping("conf=p,correct=ok,model=m,bin=m"))
+    assert found.model == found.columns.bin == ("x", "x")
 
 
 def test_raw_replies_may_be_objects_already(tmp_path) -> None:

@@ -104,6 +104,7 @@ def test_a_judge_that_cannot_be_asked_costs_nothing_but_its_opinion(selfdiag, ba
         nobody = ("--judge-base-url", "http://127.0.0.1:9/v1", "--max-retries", "0")
         done = ask(selfdiag, battery, model, "--judge", "openai:j", *nobody)
         assert done.returncode == 3
+        assert "insufficient evidence" in done.stdout  # the audit itself is complete
         last = done.stderr.strip().splitlines()[-1]
         assert "the judge openai:j cannot be asked" in last
         assert "The run is kept" in last

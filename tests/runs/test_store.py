@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from selfdiag.battery.items import Battery
+from selfdiag.battery.items import Battery, Probe
 from selfdiag.models.base import ModelInfo
-from selfdiag.runs.records import BatteryInfo, Manifest, Record, RunSettings
+from selfdiag.runs.records import BatteryInfo, Manifest, PlannedCall, PromptText, Record, RunSettings
 from selfdiag.runs.shelf import find_run, remember_latest, remove_run, run_folders
 from selfdiag.runs.store import RunWriter, read_manifest, read_run, replace_file
 from selfdiag.safety import SelfdiagError
@@ -265,3 +265,34 @@ def test_a_note_that_cannot_be_written_is_no_fault(monkeypatch: pytest.MonkeyPat
     remember_latest(tmp_path)
     with pytest.raises(SelfdiagError, match="there is no run yet"):
         find_run("latest")
+
+
+def test_a_record_about_another_item_than_its_call_is_left_out(tmp_path: Path) -> None:
+    probe = Probe(id="a", bin="logic", difficulty="easy", kind="text", answer="x", questions=("?",))
+    call = PlannedCall(call_id="a", item_id="a", section="probes", prompt="p")
+    planned = msgspec.structs.replace(
+        manifest(),
+        drawn=Battery(id="b", version="1", probes=(probe,)),
+        systems={"s": "s"},
+        prompts={"p": PromptText(system="s", user="?")},
+        plan=(call,),
+    )
+    with RunWriter.create(tmp_path / "run", planned) as writer:
+        writer.append(msgspec.structs.replace(record("a"), item_id="b"))
+    run = read_run(tmp_path / "run")
+    assert run.records == ()
+    assert "about another item than 'b'" in run.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"schema": "selfdiag.run/9"}, "was written as 'selfdiag.run/9'"),
+        ({"settings": RunSettings(model="m", confidence=("nonsense",))}, "no such sources of confidence"),
+        ({"settings": RunSettings(model="m", confidence=())}, "no such sources of confidence"),
+    ],
+)
+def test_a_manifest_edited_by_hand_is_refused(tmp_path: Path, changes: dict[str, object], words: str) -> None:
+    RunWriter.create(tmp_path / "run", msgspec.structs.replace(manifest(), **changes)).close()
+    with pytest.raises(SelfdiagError, match=words):
+        read_run(tmp_path / "run")
