@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # the tests that coverage is counted over; tracing slows the others for nothing
 BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generators_chance.py \
-  tests/battery/test_generators_structure.py
-COVERING := tests/battery tests/measure tests/elicit tests/runs tests/protocols $(addprefix --ignore=,$(BRUTE))
+  tests/battery/test_generators_structure.py tests/measure/test_measure_coverage.py
+COVERING := tests/battery tests/measure tests/elicit tests/runs $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
 .PHONY: run test lint types unit engine fuzz bench format lock clean help
@@ -40,7 +40,7 @@ unit: $(VENV)/installed-to-test
 	rm -f .coverage .coverage.*
 	$(BIN)/pytest -n 2 -m "not engine" --cov --cov-report= $(COVERING)
 	$(BIN)/coverage report --fail-under=95 --include='$(ROOMS)'
-	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/report $(wildcard tests/test_*.py) $(BRUTE)
+	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/protocols tests/report $(wildcard tests/test_*.py) $(BRUTE)
 
 # the real engine: these tests run one after the other, as only one engine may run
 engine: $(VENV)/installed-to-test
