@@ -19,6 +19,8 @@ KEYS = ("confidence", "correct", "item", "bin", "model", "trap", "logprob", "raw
 SHORT = {"conf": "confidence"}
 OBJECTS_LOOKED_AT = 50
 """So many JSON objects at the start of a file tell which columns it has."""
+RECORD_MEMBERS = frozenset({"call_id", "outcome", "section"})
+"""By these a run's records are known."""
 MAX_FIELD = 20_000_000
 """Characters of one CSV field."""
 
@@ -66,7 +68,7 @@ class TableFile:
         self._json = first.lstrip().startswith("{")
         self._delimiter = max(",;\t", key=first.count)
         self.names = self._members() if self._json else self._header(first)
-        self.is_records = self._json and {"call_id", "outcome", "section"} <= set(self.names)
+        self.is_records = self._json and set(self.names) >= RECORD_MEMBERS
         self.columns: dict[str, str] = {}
         for key, column in mapping.items():
             if column not in self.names:
@@ -120,6 +122,8 @@ class TableFile:
         names: dict[str, None] = {}
         sought = {f'"{name}"'.encode() for name in (*KEYS, *SHORT, "outcome")}
         for place, (_, line) in enumerate(self.lines()):
+            if place == OBJECTS_LOOKED_AT and set(names) >= RECORD_MEMBERS:
+                break  # the records of a run all have the same members
             # of a long file only lines that may hold a column not seen yet
             if place < OBJECTS_LOOKED_AT or any(name in line for name in sought):
                 # a line that is no object is told of with its number when the rows are read
