@@ -94,6 +94,7 @@ class _Lines:
 
     def __init__(self, session: Session) -> None:
         self._progress = Progress(session.plan.calls)
+        self._cost = _cost(session)
         self._last = time.monotonic()
 
     def __enter__(self) -> _Lines:
@@ -106,7 +107,8 @@ class _Lines:
         self._progress.count(event)
         if isinstance(event, Started):
             left, answered = event.total - len(event.answered), len(event.answered)
-            say(f"asking {left} of {event.total} questions" if answered else f"asking {event.total} questions")
+            many = f"{left} of {event.total}" if answered else f"{event.total}"
+            say(f"asking {many} questions{self._cost if not answered else ''}")
         elif isinstance(event, Answered):
             if time.monotonic() - self._last >= PLAIN_EVERY:
                 self._last = time.monotonic()
@@ -143,7 +145,7 @@ class _Bars:
             name: self._bars.add_task(name, total=section.total, words="")
             for name, section in self._progress.sections.items()
         }
-        self._foot = Text("loading the model", style="dim")
+        self._foot = Text(f"loading the model{_cost(session)}", style="dim")
         self._live = Live(
             Group(self._bars, self._foot),
             console=Console(stderr=True, highlight=False, markup=False),
@@ -169,6 +171,13 @@ class _Bars:
             self._foot.plain = f"{_time_left(self._progress) or first}; ctrl-c stops and keeps what is answered"
         if line := _told(event):
             self._live.console.print(line)
+
+
+def _cost(session: Session) -> str:
+    """Return what asking takes, as far as it can be known beforehand."""
+    estimate = session.plan.estimate(session.provider().info())
+    time_words = "" if estimate.seconds is None else f", {duration(estimate.seconds)}"
+    return f" (about {estimate.prompt_tokens:,} prompt tokens{time_words})"
 
 
 def _time_left(progress: Progress) -> str:
