@@ -323,7 +323,7 @@ def read_number(text: str) -> Numeral | None:
     if len(text) > MAX_NUMBER_TEXT:
         return None
     clean = unwrap(clean_text(text)[0].strip())
-    if (box := last_box(clean)) is not None:
+    if box := last_box(clean):  # an empty one bounds nothing
         before, _, after = clean.rpartition(box)
         if bounded(f"{_plain(_BOX_MARKS.sub('', before))} ", _plain(after.lstrip("}$\\)] "))):
             return None

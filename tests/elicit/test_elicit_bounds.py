@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from elicit_probes import probe, right
+from elicit_probes import outcome, probe, right
 
 from selfdiag.elicit.bounds import REACH, bounded, bounded_after, bounded_before
 from selfdiag.elicit.grading import grade
@@ -164,3 +164,7 @@ def test_repeated_bounds_are_graded_at_once() -> None:
         assert grade(item, Reading(answer=answer, parse="strict")).outcome in ("correct", "incorrect")
     # about a hundredth of a second
     assert time.process_time() - begin < 2
+
+
+def test_an_empty_box_is_no_fault() -> None:
+    assert outcome(probe("number", "5"), "7\\boxed{}") == "incorrect"
