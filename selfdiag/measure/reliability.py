@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from selfdiag.measure.calibration import BINS, MIN_BIN, Closed, brier, equal_width_bins, gap
-from selfdiag.measure.counts import Counts, Floats, accuracy, dot, mean_confidence
+from selfdiag.measure.counts import Counts, Floats, accuracy, dot, mean_confidence, remembered
 from selfdiag.measure.resampling import SEED, quantiles, wilson
 
 NULL_DRAWS = 1000
@@ -46,6 +46,7 @@ def null_band(calibrated: Counts, measure: Callable[[Counts], Floats]) -> NullBa
     return NullBand(mean=float(values.mean()), upper=float(quantiles(values, 0.95)))
 
 
+@remembered
 def calibrated_hits(counts: Counts) -> Floats:
     """Return the chance of each number of right answers, 0 to n, when every stated confidence is right.
 
