@@ -456,6 +456,11 @@ def test_regrade_finds_what_a_rule_change_would_move_and_leaves_the_records(self
     assert f"{changed['item_id']}: confidence 3 now" in selfdiag("analyze", "latest", "--regrade").stdout
 
 
+def test_replies_asked_for_afterwards_are_no_answers_to_regrade(selfdiag) -> None:
+    assert selfdiag("run", "persona:calibrated", "--limit", "6", "--confidence", "stated,posthoc").returncode == 0
+    assert "come out as recorded" in selfdiag("analyze", "latest", "--regrade").stdout
+
+
 def test_raw_replies_are_counted_by_how_they_could_be_read(selfdiag, tmp_path) -> None:
     replies = [
         '{"answer": "5", "confidence": 80}',

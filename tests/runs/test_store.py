@@ -277,6 +277,10 @@ def test_a_record_about_another_item_than_its_call_is_left_out(tmp_path: Path) -
         prompts={"p": PromptText(system="s", user="?")},
         plan=(call,),
     )
+    twice = msgspec.structs.replace(planned, plan=(call, call))
+    RunWriter.create(tmp_path / "twice", twice).close()
+    with pytest.raises(SelfdiagError, match="the plan names a call twice"):
+        read_run(tmp_path / "twice")
     with RunWriter.create(tmp_path / "run", planned) as writer:
         writer.append(msgspec.structs.replace(record("a"), item_id="b"))
     run = read_run(tmp_path / "run")
