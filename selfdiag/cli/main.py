@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("selfdiag.cli.runs:runs", "List, show, find or delete runs."),
     "models": ("selfdiag.cli.models:models", "List the models that can be asked."),
     "probes": ("selfdiag.cli.probes:probes", "Look at the questions, or check your own."),
+    "profile": ("selfdiag.cli.profile:profile", "Export, sign or verify a measured profile."),
     "keys": ("selfdiag.cli.keys:keys", "Keep the keys of model services."),
     "pull": ("selfdiag.cli.pull:pull", "Fetch the embedded model once."),
     "doctor": ("selfdiag.cli.doctor:doctor", "Check this machine and say what to mend."),

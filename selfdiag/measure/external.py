@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selfdiag.measure.counts import Floats
+from selfdiag.measure.counts import Floats, Ints
 from selfdiag.measure.estimate import Estimate, join_notes
 from selfdiag.measure.resampling import DRAWS, SEED, item_weights, percentile_interval, wilson
 
@@ -25,13 +26,15 @@ class Criterion(Estimate, frozen=True, kw_only=True):
     """What graded tasks show on one criterion: ``value`` = ``numerator`` / ``denominator``, or None.
 
     ``n`` counts scored elements. In ``unit`` "elements" the numerator counts those in the model's favour; in
-    "years" it is the currency left of the ``denominator`` years, and ``ages`` holds the age of every source.
+    "years" it is the currency left of the ``denominator`` years, and either ``ages`` holds the age of every source
+    or ``drawn_ages`` the drawn ages of the horizon, each with how often it was drawn.
     """
 
     numerator: float | None
     denominator: float
     unit: str = "elements"
     ages: tuple[float, ...] = ()
+    drawn_ages: tuple[tuple[float, int], ...] = ()
 
 
 def hallucination_control(hallucinated: int, attempted: int, total: int) -> Criterion:
@@ -69,19 +72,42 @@ def knowledge_currency(ages: ArrayLike, *, years: float = 5.0, draws: int = DRAW
     )
 
 
-def currency_from_horizon(horizon: float, run_year: float, *, facts: int, years: float = 5.0) -> Criterion:
-    """Return x2 = max(0, 1 - A / N), A the run year minus the knowledge horizon and N ``years``.
+def currency_from_horizon(
+    horizon: float | None,
+    run_year: float,
+    *,
+    facts: int,
+    drawn: Sequence[tuple[float, int]] = (),
+    censored: bool = False,
+    note: str = "",
+    years: float = 5.0,
+) -> Criterion:
+    """Return x2 = max(0, 1 - A / N), A the date of the run minus the knowledge horizon and N ``years``.
 
-    It has no interval: the horizon is one figure read off ``facts`` dated facts, not a mean over them. Raises
-    ``ValueError`` when the horizon lies after the run, ``facts`` is negative or ``years`` is not above 0.
+    ``horizon`` and ``run_year`` are decimal years, ``facts`` counts the dated facts behind the horizon and ``note``
+    is what is to say of it, or why it is None. ``drawn`` holds horizons drawn for its interval with how often each
+    was drawn; the interval of x2 lies between their percentiles, and without them there is none. A ``censored``
+    horizon, and with it x2, is a lower bound. Raises ``ValueError`` when a horizon lies after the run, ``facts`` is
+    negative or ``years`` is not above 0.
     """
-    if not horizon <= run_year:
+    horizons = [at for at, _ in drawn] if horizon is None else [horizon, *(at for at, _ in drawn)]
+    if not all(at <= run_year for at in horizons):
         raise ValueError("a knowledge horizon lies before the run")
-    point = _currency(run_year - horizon, years, facts)
-    if point.value is None:
-        return point
-    note = f"horizon {horizon:g}; no interval: it is one figure, not a mean over facts"
-    return msgspec.structs.replace(point, note=note)
+    point = _currency(None if horizon is None else run_year - horizon, years, facts)
+    if point.value is None or horizon is None:
+        return msgspec.structs.replace(point, note=join_notes(point.note, note))
+    note = join_notes("at least this: so is the horizon" if censored else "", f"horizon {horizon:g}", note)
+    if not drawn:
+        return msgspec.structs.replace(point, note=join_notes(note, "no interval: the horizon comes without draws"))
+    point = msgspec.structs.replace(point, drawn_ages=tuple((run_year - at, often) for at, often in drawn))
+    ages, often = _drawn_ages(point)
+    made = percentile_interval(value_at(point, np.repeat(ages, often)))
+    return msgspec.structs.replace(
+        point,
+        ci=made.ci,
+        method=f"percentiles of {often.sum()} draws of the horizon" if made.ci else "",
+        note=join_notes(note, made.note),
+    )
 
 
 def formal_structure(correct: int, expected: int) -> Criterion:
@@ -152,8 +178,16 @@ def value_at(criterion: Criterion, mean: Floats) -> Floats:
 
 
 def resampled(criterion: Criterion, draws: int, rng: np.random.Generator) -> Floats:
-    """Return bootstrap draws of a criterion's value, shape (draws,); a horizon stays as it is."""
+    """Return bootstrap draws of a criterion's value, shape (draws,); a horizon without draws stays as it is."""
+    if criterion.drawn_ages:
+        ages, often = _drawn_ages(criterion)
+        return value_at(criterion, rng.choice(ages, size=draws, p=often / often.sum()))
     elements = elements_of(criterion)
     if not elements.size:
         return np.full(draws, criterion.value, dtype=np.float64)
     return value_at(criterion, item_weights(elements.size, draws, rng) @ elements / elements.size)
+
+
+def _drawn_ages(criterion: Criterion) -> tuple[Floats, Ints]:
+    ages, often = zip(*criterion.drawn_ages, strict=True)
+    return np.array(ages, dtype=np.float64), np.array(often, dtype=np.int64)

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selfdiag.measure.correlation import kendall_tau, kendall_taus_of_orders
 from selfdiag.measure.counts import Floats, Ints
 from selfdiag.measure.estimate import Estimate, join_notes
 from selfdiag.measure.external import Criterion, elements_of, resampled, value_at
@@ -61,6 +62,15 @@ LOW_CONSISTENCY = 0.15
 
 ACCEPTABLE = 0.15
 """Largest mean absolute difference of two profiles that counts as self-knowledge."""
+
+
+MOST_ORDERED = 8
+"""Rank agreement goes through every order of up to so many criteria: 40,320 orders."""
+
+SIGNIFICANT = 0.05
+"""A p-value below this speaks against chance."""
+
+_ROUNDING = 1e-9
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,10 +191,11 @@ def delta_avg(instances: ArrayLike, external: Sequence[Criterion], *, draws: int
     """Return how far a model's claims lie from what it does, with a bootstrap interval and a verdict.
 
     A draw resamples the instances of the questionnaire and, for each criterion, its elements: binomially from
-    the counts, or the ages of its sources. A currency read off a horizon stays fixed. Sampling noise can only
-    add to an absolute difference, so a percentile interval lies too high (a model with perfect self-knowledge
-    would hardly ever pass with 25 elements); the interval is BCa (Efron 1987). Where BCa leaves out the value
-    itself, the percentile interval stretched to the value takes its place, and the note says so.
+    the counts, or the ages of its sources, or the draws of its horizon. A horizon without draws, as a censored
+    one, stays fixed, and the note names it. Sampling noise can only add to an absolute difference, so a
+    percentile interval lies too high (a model with perfect self-knowledge would hardly ever pass with 25
+    elements); the interval is BCa (Efron 1987). Where BCa leaves out the value itself, the percentile interval
+    stretched to the value takes its place, and the note says so.
 
     The verdict is "acceptable" when the interval ends at ``ACCEPTABLE`` or below, "not acceptable" when it
     begins above, else "cannot say". ``instances`` has shape (instances, criteria), in [0, 1], NaN where
@@ -212,8 +223,9 @@ def delta_avg(instances: ArrayLike, external: Sequence[Criterion], *, draws: int
         note = join_notes(note, "no interval: a criterion has only one reply, so its spread is unknown")
         return Delta(value=point, n=len(known), signed=signed, signed_ci=None, verdict="cannot say", note=note)
 
-    fixed = [_label(i, k) for i in known if external[i].unit == "years" and not external[i].ages]
-    note = join_notes(note, f"held fixed in the interval: {', '.join(fixed)}" if fixed else "")
+    years = [i for i in known if external[i].unit == "years"]
+    fixed = ", ".join(_label(i, k) for i in years if not (external[i].ages or external[i].drawn_ages))
+    note = join_notes(note, f"held fixed in the interval: {fixed}" if fixed else "")
     rng = np.random.default_rng(seed)
     drawn = column_means(values, item_weights(len(values), draws, rng).astype(np.float64))
     drawn = drawn - np.stack([resampled(c, draws, rng) for c in criteria], axis=1)
@@ -228,6 +240,39 @@ def delta_avg(instances: ArrayLike, external: Sequence[Criterion], *, draws: int
         signed_ci=percentile_interval(drawn.mean(axis=1)).ci,
         verdict=_verdict(ci),
     )
+
+
+def rank_agreement(internal: Sequence[float | None], external: Sequence[float | None]) -> Estimate:
+    """Return Kendall's tau-b of claimed and measured reliabilities: does a model know where it is better?
+
+    It is over the ``n`` criteria known on both sides (not None) and has no interval: so few criteria bear none. The
+    note holds the two-sided p-value, the share of all orders of the criteria with a tau as far from 0, and how far
+    it must lie for p < .05; above ``MOST_ORDERED`` criteria there are too many orders. Raises ``ValueError`` when
+    the lengths differ or a value lies outside [0, 1].
+    """
+    if len(internal) != len(external):
+        raise ValueError(f"profiles of {len(internal)} and {len(external)} criteria")
+    claimed, shown = _reliabilities(internal), _reliabilities(external)
+    known = ~np.isnan(claimed - shown)
+    claimed, shown, n = claimed[known], shown[known], int(known.sum())
+    over = f"over {n} criteri{'on' if n == 1 else 'a'} known on both sides"
+    tau = kendall_tau(claimed, shown)
+    if tau is None:
+        why = "all of one rank on a side" if n > 1 else "no order"
+        return Estimate(value=None, n=n, note=f"cannot say: {why}, {over}")
+    if n > MOST_ORDERED:
+        return Estimate(value=tau, n=n, note=f"{over}; no exact p above {MOST_ORDERED} criteria")
+    distance = np.sort(np.abs(kendall_taus_of_orders(claimed, shown)))
+    # Of equal distances each has the p-value of the first.
+    p_values = (distance.size - np.searchsorted(distance, distance - _ROUNDING)) / distance.size
+    p = float(p_values[np.searchsorted(distance, abs(tau) - _ROUNDING)])
+    enough = distance[p_values < SIGNIFICANT]
+    reach = "no tau reaches" if not enough.size else f"only {_from_distance(float(enough[0]))} reaches"
+    return Estimate(value=tau, n=n, note=f"{over}; exact p = {p:.3f} two-sided; {reach} p < {SIGNIFICANT:g} with {n}")
+
+
+def _from_distance(least: float) -> str:
+    return "a tau of 1 or -1" if least > 1 - _ROUNDING else f"a tau from {least:.2f} on or to -{least:.2f}"
 
 
 def _reliabilities(profile: Sequence[float | None]) -> Floats:
@@ -251,7 +296,10 @@ def _internal(given: Floats) -> InternalCriterion:
 
 
 def _jackknife(values: Floats, criteria: Sequence[Criterion]) -> Jackknife:
-    """Leave out one instance, or one element of one criterion, at a time."""
+    """Leave out one instance, or one element of one criterion, at a time.
+
+    A horizon has no part in it: one fact less moves it not at all or by a leap, which is no derivative.
+    """
     claimed = column_means(values, np.ones((1, len(values))))[0]
     shown = np.array([c.value for c in criteria], dtype=np.float64)
     parts = [np.abs(column_means(values, 1 - np.eye(len(values))) - shown).mean(axis=1)]

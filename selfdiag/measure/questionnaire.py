@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selfdiag.measure.counts import Floats, ratio
+from selfdiag.measure.counts import Bools, Floats, ratio
 from selfdiag.measure.estimate import Estimate, estimate, join_notes
 from selfdiag.measure.resampling import DRAWS, SEED, item_weights, percentile_interval
 
@@ -38,6 +38,16 @@ class DomainScore(msgspec.Struct, frozen=True, kw_only=True):
     mean: Estimate
     sd: float | None
     note: str = ""
+
+
+class WordingEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """Share of pairs of replies to one statement that differ: asked in different wordings, and in the same.
+
+    The second is the base rate of unsteadiness, which no wording explains. The ``n`` of each counts pairs.
+    """
+
+    different: Estimate
+    same: Estimate
 
 
 def as_instances(values: ArrayLike) -> Floats:
@@ -191,6 +201,41 @@ def framing_shift(neutral: ArrayLike, affirming: ArrayLike, *, draws: int = DRAW
     made = percentile_interval(_weights(n, draws, seed)[1:] @ known / n)
     method = f"{made.method}, {draws} draws of items, paired, seed {seed}" if made.ci else ""
     return estimate(float(known.mean()), made.ci, n=n, method=method, note=join_notes(note, made.note))
+
+
+def wording_effect(answers: ArrayLike, wordings: ArrayLike, *, draws: int = DRAWS, seed: int = SEED) -> WordingEffect:
+    """Return how often two instances answer the same statement differently, by whether its wording differs.
+
+    Pairs of all statements are pooled. The intervals resample instances and leave out pairs of an instance with
+    itself: statements and wordings are those of the questionnaire, and a further run would draw anew which wording
+    an instance gets and what it replies.
+
+    ``answers`` holds raw values and ``wordings`` the number of the wording drawn, -1 where none was; both have
+    shape (instances, statements). Raises ``ValueError`` for other shapes, a value out of range or a wording that is
+    no whole number from -1 on.
+    """
+    values, drawn = as_instances(answers), np.asarray(wordings)
+    if drawn.shape != values.shape:
+        raise ValueError("every reply has one wording")
+    if not (np.issubdtype(drawn.dtype, np.integer) and (drawn >= -1).all()):
+        raise ValueError("a wording is a whole number, -1 where none was drawn")
+    values = np.where(drawn < 0, np.nan, values)
+    answered = ~np.isnan(values).all(axis=1)
+    values, drawn = values[answered], drawn[answered]
+    given = ~np.isnan(values)
+    both = given[:, None] & given[None] & ~np.eye(len(values), dtype=np.bool_)[..., None]
+    differ, reworded = values[:, None] != values[None], drawn[:, None] != drawn[None]
+    weights = _weights(len(values), draws, seed)
+
+    def share(pairs: Bools, wording: str) -> Estimate:
+        found, counted = ((weights @ part.sum(axis=-1) * weights).sum(axis=1) for part in (pairs & differ, pairs))
+        shares = ratio(found, counted)
+        note = "" if counted[0] else f"no statement was answered twice in {wording}"
+        return _over_instances(float(shares[0]), shares[1:], len(values), int(counted[0]) // 2, note, (draws, seed))
+
+    return WordingEffect(
+        different=share(both & reworded, "different wordings"), same=share(both & ~reworded, "the same wording")
+    )
 
 
 def _statements(scored: ArrayLike) -> Floats:

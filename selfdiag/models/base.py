@@ -112,14 +112,16 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 class ProviderOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What a provider is built with.
 
-    ``battery`` is the run's drawn ``selfdiag.battery.items.Battery`` and ``seed`` its seed; only the
-    simulated provider looks at them. ``waiting`` is called with a plain sentence while the provider waits
+    ``battery`` is the run's drawn ``selfdiag.battery.items.Battery``, ``assessed`` its
+    ``selfdiag.battery.self_assessment.SelfAssessment`` if it asks one, and ``seed`` its seed; only the simulated
+    provider looks at them. ``waiting`` is called with a plain sentence while the provider waits
     for something a person should know of.
     """
 
     base_url: str = ""
     seed: int = 0
     battery: Any = None
+    assessed: Any = None
     timeout: float = 300.0
     num_ctx: int = 2048
     waiting: Callable[[str], None] | None = None

@@ -101,7 +101,7 @@ def standing(run: Run) -> tuple[str, ...]:
 def structured_mode(run: Run) -> str:
     """Return ``on`` or ``off`` as the measured replies were asked for, ``undecided`` while there is none."""
     measured = [record for record in run.records if record.section != TRIAL and record.error is None]
-    return "undecided" if not measured else "on" if measured[0].structured else "off"
+    return "undecided" if not measured else "on" if any(record.structured for record in measured) else "off"
 
 
 def confident_errors(run: Run, least: int = 80) -> list[tuple[int, Record]]:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
+from itertools import islice
 
 import msgspec
 
@@ -148,14 +149,15 @@ class Engine:
             return Structured(on=False)
         if self._settings.structured == "on":
             return Structured(on=True)
-        for call in self._plan.calls:
+        for call in filter(self._turns.takes_schema, self._plan.calls):
             if self._is_done(call.call_id):
                 return Structured(on=self._known[call.call_id].structured)
         complete = all(self._is_done(trial_id(call)) for call in self._trial_calls())
         return self._verdict() if complete else None
 
     def _trial_calls(self) -> tuple[PlannedCall, ...]:
-        return self._plan.calls[:TRIAL_CALLS]
+        shaped = (call for call in self._plan.calls if self._turns.takes_schema(call))
+        return tuple(islice(shaped, TRIAL_CALLS))
 
     def _verdict(self) -> Structured | None:
         """Return what the trial's replies on file say, or None when there is none."""

@@ -10,24 +10,35 @@ import msgspec
 from selfdiag.battery.draw import DRAWS, PAPER, SeededOrder, draw, wording
 from selfdiag.battery.items import Battery, Item, Probe, Trap
 from selfdiag.battery.load import BatteryError, load, shipped
-from selfdiag.elicit.prompts import PROMPT_VERSION, Prompt, render, render_posthoc
+from selfdiag.battery.self_assessment import SelfAssessment
+from selfdiag.elicit.prompts import Prompt, render, render_posthoc
 from selfdiag.models.base import ModelInfo
+from selfdiag.runs.calls import CallBook
+from selfdiag.runs.claims import add_anchors, add_claims, one_a_topic
 from selfdiag.runs.records import (
     AGREEMENT,
+    ANCHOR,
+    FRAMING,
     MEASURED_SECTIONS,
+    MICROPROBE,
     POSTHOC,
+    QUESTIONNAIRE,
+    SELF_PROFILE,
     SOURCES,
+    TASKS,
     BatteryInfo,
+    InjectedProfile,
     PlannedCall,
     PromptText,
     Record,
     RunSettings,
 )
+from selfdiag.runs.self_reports import add_self_reports, assessed
 from selfdiag.safety import SelfdiagError, nearest, one_line
 from selfdiag.settings import expanded
 
 FRESH_CHECK = "fresh-check"
-SECTIONS = (*MEASURED_SECTIONS, FRESH_CHECK)
+SECTIONS = (*MEASURED_SECTIONS, QUESTIONNAIRE, MICROPROBE, ANCHOR, FRESH_CHECK, SELF_PROFILE, FRAMING, TASKS)
 RESAMPLES = 5
 RESAMPLE_TEMPERATURE = 0.7
 """For the agreement a probe is asked so often more, so warm."""
@@ -52,19 +63,21 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Every call in order, with the text of each distinct prompt once.
 
-    ``drawn`` holds the items of the audit itself, ``check`` the probes of the fresh check: stored and fresh in
-    turn, one pair after the other.
+    ``drawn`` holds the items of the audit itself, ``check`` the probes of other sections, each once, ``assessed``
+    what a self-assessment asks, and ``injected`` the profiles put before the model.
     """
 
     battery: BatteryInfo
     drawn: Battery
     check: tuple[Probe, ...] = ()
+    assessed: SelfAssessment | None = None
+    injected: tuple[InjectedProfile, ...] = ()
     systems: dict[str, str]
     prompts: dict[str, PromptText]
     calls: tuple[PlannedCall, ...]
 
     def asked(self) -> Battery:
-        """Return every item that the plan asks, each once."""
+        """Return every item of the battery that the plan asks, each once."""
         known = {item.id for item in self.drawn.items()}
         more = {probe.id: probe for probe in self.check if probe.id not in known}
         return msgspec.structs.replace(self.drawn, probes=(*self.drawn.probes, *more.values()))
@@ -92,7 +105,7 @@ def make_plan(settings: RunSettings) -> Plan:
     Raises:
         SelfdiagError: when a setting names something that is not there, or nothing is left to ask.
     """
-    whole, size = _battery(settings)
+    whole, size = battery_of(settings)
     _check(settings, whole)
     drawn = draw(
         whole,
@@ -103,14 +116,12 @@ def make_plan(settings: RunSettings) -> Plan:
         limit=settings.limit,
         traps="traps" in settings.sections,
     )
+    topics = one_a_topic(drawn.probes, settings.seed)
     if "probes" not in settings.sections:
         drawn = msgspec.structs.replace(drawn, probes=())
     check = _fresh_check(settings) if FRESH_CHECK in settings.sections else ()
-    if not drawn.items() and not check:
-        raise SelfdiagError("nothing is left to ask: the choice of sections, bins, items and limit is empty")
-    systems: dict[str, str] = {}
-    prompts: dict[str, PromptText] = {}
-    calls = []
+    chosen = assessed(settings)
+    book = CallBook(settings)
     order = SeededOrder("call order", settings.seed)
     # probes and traps mixed: a run that stops early has asked some of each
     asked = [(item, "traps" if isinstance(item, Trap) else "probes") for item in order.shuffled(drawn.items())]
@@ -120,19 +131,50 @@ def make_plan(settings: RunSettings) -> Plan:
         wordings = _wordings(item, settings) if measured else [wording(item, settings.seed)]
         for paraphrase in wordings:
             prompt = render(item, paraphrase, example=settings.example, stated="stated" in settings.confidence)
-            _note(prompt, systems, prompts)
-            repeats = settings.repeat if measured else 1
-            calls += [_call(settings, section, item, paraphrase, n, prompt) for n in range(repeats)]
-    probes = [call for call in calls if call.section == "probes"]
+            for number in range(settings.repeat if measured else 1):
+                book.add(section, item.id, prompt, paraphrase=paraphrase, replicate=number)
+    probes = [call for call in book.calls if call.section == "probes"]
     if AGREEMENT in settings.confidence:
-        calls += [again for call in probes if call.replicate == 0 for again in _resamples(settings, call)]
+        _add_resamples(book, probes)
+    if MICROPROBE in settings.sections:
+        add_claims(book, topics, whole.bins(), unlabelled=False)
+    if ANCHOR in settings.sections:
+        add_anchors(book, topics)
+    if {MICROPROBE, ANCHOR} & set(settings.sections):
+        check = (*check, *topics)
+    if chosen is not None:
+        add_self_reports(book, chosen)
     if POSTHOC in settings.confidence:
         for call in probes:
-            prompt = render_posthoc(prompts[call.prompt].user, OWN_ANSWER)
-            _note(prompt, systems, prompts)
-            calls.append(_derived(settings, call, POSTHOC, call.replicate, prompt.sha256()))
-    info = BatteryInfo(id=whole.id, version=whole.version, sha256=whole.sha256())
-    return Plan(battery=info, drawn=drawn, check=check, systems=systems, prompts=prompts, calls=tuple(calls))
+            prompt = render_posthoc(book.prompts[call.prompt].user, OWN_ANSWER)
+            book.add(POSTHOC, call.item_id, prompt, paraphrase=call.paraphrase, replicate=call.replicate)
+    if not book.calls:
+        raise SelfdiagError("nothing is left to ask: the choice of sections, bins, items and limit is empty")
+    return Plan(
+        battery=BatteryInfo(id=whole.id, version=whole.version, sha256=whole.sha256()),
+        drawn=drawn,
+        check=tuple({probe.id: probe for probe in check}.values()),
+        assessed=chosen,
+        systems=book.systems,
+        prompts=book.prompts,
+        calls=tuple(book.calls),
+    )
+
+
+def _add_resamples(book: CallBook, probes: Sequence[PlannedCall]) -> None:
+    """Plan to ask each probe again, at a temperature at which answers may differ."""
+    for call in [call for call in probes if call.replicate == 0]:
+        text = book.prompts[call.prompt]
+        prompt = Prompt(system=book.systems[text.system], user=text.user)
+        for number in range(1, RESAMPLES + 1):
+            book.add(
+                AGREEMENT,
+                call.item_id,
+                prompt,
+                paraphrase=call.paraphrase,
+                replicate=number,
+                temperature=RESAMPLE_TEMPERATURE,
+            )
 
 
 def open_calls(calls: Sequence[PlannedCall], latest: Mapping[str, Record]) -> list[PlannedCall]:
@@ -163,57 +205,9 @@ def _unit(call: PlannedCall) -> tuple[str, int, int]:
     return call.item_id, call.paraphrase, call.replicate
 
 
-def _note(prompt: Prompt, systems: dict[str, str], prompts: dict[str, PromptText]) -> None:
-    """Keep a prompt's two texts, each distinct one once."""
-    key = hashlib.sha256(prompt.system.encode()).hexdigest()[:16]
-    systems[key] = prompt.system
-    prompts[prompt.sha256()] = PromptText(system=key, user=prompt.user)
-
-
-def _resamples(settings: RunSettings, call: PlannedCall) -> list[PlannedCall]:
-    """Return the calls that ask a probe again, at a temperature at which answers may differ."""
-    made = [_derived(settings, call, AGREEMENT, number, call.prompt) for number in range(1, RESAMPLES + 1)]
-    return [msgspec.structs.replace(again, temperature=RESAMPLE_TEMPERATURE) for again in made]
-
-
-def _derived(settings: RunSettings, call: PlannedCall, section: str, replicate: int, prompt: str) -> PlannedCall:
-    identity = call_id(settings, section, call.item_id, arm="none", paraphrase=call.paraphrase, replicate=replicate)
-    return msgspec.structs.replace(call, call_id=identity, section=section, replicate=replicate, prompt=prompt)
-
-
-def call_id(settings: RunSettings, section: str, item_id: str, *, arm: str, paraphrase: int, replicate: int) -> str:
-    """Return the id of a call: the same for the same question in any run, order or schema mode."""
-    parts = (
-        settings.model,
-        section,
-        item_id,
-        arm,
-        str(paraphrase),
-        str(replicate),
-        PROMPT_VERSION,
-        str(settings.example),
-        *(() if "stated" in settings.confidence else ("answer alone",)),
-    )
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
-
-
 def trial_id(call: PlannedCall) -> str:
     """Return the id under which a call's plain reply is kept when the run turns a schema on."""
     return hashlib.sha256(f"trial\0{call.call_id}".encode()).hexdigest()[:20]
-
-
-def _call(
-    settings: RunSettings, section: str, item: Item, paraphrase: int, replicate: int, prompt: Prompt
-) -> PlannedCall:
-    identity = call_id(settings, section, item.id, arm="none", paraphrase=paraphrase, replicate=replicate)
-    return PlannedCall(
-        call_id=identity,
-        item_id=item.id,
-        section=section,
-        paraphrase=paraphrase,
-        replicate=replicate,
-        prompt=prompt.sha256(),
-    )
 
 
 def _wordings(item: Item, settings: RunSettings) -> list[int]:
@@ -222,7 +216,7 @@ def _wordings(item: Item, settings: RunSettings) -> list[int]:
     return [wording(item, settings.seed)]
 
 
-def _battery(settings: RunSettings) -> tuple[Battery, str]:
+def battery_of(settings: RunSettings) -> tuple[Battery, str]:
     """Return the battery that the settings mean, and the size of the draw from it."""
     if settings.paper_size and settings.battery != "full":
         raise SelfdiagError("--paper-size is a draw from the full battery: add --battery full")

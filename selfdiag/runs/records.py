@@ -7,12 +7,29 @@ from typing import Annotated, Literal
 import msgspec
 
 from selfdiag.battery.items import Battery, Probe
+from selfdiag.battery.self_assessment import SelfAssessment
+from selfdiag.elicit.citations import LookedUp
 from selfdiag.elicit.grading import Outcome
 from selfdiag.models.base import ModelInfo, Thinking
 
 SCHEMA = "selfdiag.run/1"
 RECORD_VERSION = 1
 MEASURED_SECTIONS = ("probes", "traps")
+QUESTIONNAIRE = "questionnaire"
+SELF_PROFILE = "self-profile"
+FRAMING = "framing"
+TASKS = "tasks"
+SELF_REPORTS = (QUESTIONNAIRE, SELF_PROFILE, FRAMING)
+"""Sections in which the model speaks of itself; their replies have a value and are not graded."""
+MICROPROBE = "microprobe"
+ANCHOR = "anchor"
+TOPICPASS = "topicpass"
+LADDER = "ladder"
+SWAP = "swap"
+EXPERIMENTS = (MICROPROBE, TOPICPASS, LADDER, SWAP)
+"""Sections that put claims or a profile before the model."""
+ANSWERED: Literal["answered"] = "answered"
+"""Outcome of a reply that is read and not graded."""
 POSTHOC = "posthoc"
 AGREEMENT = "agreement"
 SOURCES = ("stated", "posthoc", "logprob", "agreement")
@@ -24,7 +41,9 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     The fields up to ``think`` change what is asked or how it is read: a resumed run must keep them. The
     fields of ``FREE`` may change at any time. ``confidence`` holds the sources to collect, of ``SOURCES``; the
-    first is the one the measures speak of.
+    first is the one the measures speak of. ``instances`` are passes through the statements of the questionnaire,
+    ``ratings`` those through the criteria of the self-profile, and ``tasks`` the scored elements of each criterion
+    of the external profile; they count where their section is asked.
     """
 
     model: str
@@ -54,6 +73,10 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     max_retries: int = 4
     judge: str = ""
     judge_base_url: str = ""
+    instances: int = 5
+    ratings: int = 30
+    tasks: int = 40
+    rationale: bool = False
 
 
 FREE: frozenset[str] = frozenset(
@@ -65,6 +88,9 @@ FREE: frozenset[str] = frozenset(
 class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once.
 
+    ``arm`` is what stands in the profile slot: ``none``, ``claim`` (one line says ``claim`` percent for
+    ``claim_bin``), or the arm of a ladder, whose profile the manifest holds. In the section ``anchor`` it is
+    ``example`` and ``claim`` the value shown. ``batch`` numbers the stretches of a ladder's call order.
     ``temperature`` is None where the run's own holds.
     """
 
@@ -77,6 +103,7 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     labelled: bool = False
     paraphrase: int = 0
     replicate: int = 0
+    batch: int = 0
     prompt: str
     temperature: float | None = None
 
@@ -115,10 +142,26 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: str = ""
 
 
+class InjectedProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """A profile as a run put it before the model: claimed accuracy in percent by topic, None for ``n/a``.
+
+    ``half`` is the half of the items it was shown with, None when it was shown with all. ``origin`` says in plain
+    words where it comes from, and ``gate`` whether its signature was verified.
+    """
+
+    arm: str
+    half: int | None = None
+    values: dict[str, int | None]
+    origin: str = ""
+    gate: str = ""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What was planned, with what, and how it went. It is complete before the first call.
 
-    ``drawn`` holds the items of the audit itself, ``check`` the probes of other sections.
+    ``drawn`` holds the items of the audit itself, ``check`` the probes of other sections, ``assessed`` what a
+    self-assessment asks, and ``injected`` the profiles put before the model. ``looked_up`` is what a resolver said of
+    the DOIs in its replies, by DOI.
     """
 
     schema: str = SCHEMA
@@ -129,6 +172,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     battery: BatteryInfo
     drawn: Battery
     check: tuple[Probe, ...] = ()
+    assessed: SelfAssessment | None = None
+    injected: tuple[InjectedProfile, ...] = ()
+    looked_up: dict[str, LookedUp] = {}
     prompt_version: str
     systems: dict[str, str]
     prompts: dict[str, PromptText]
@@ -157,7 +203,11 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One reply or fault: one line of ``records.jsonl``."""
+    """One reply or fault: one line of ``records.jsonl``.
+
+    ``value`` is what a reply without a single right answer comes to, from 0 to 1: Yes 1, Partially .5 and No 0 of a
+    questionnaire, the number of a rating, the share of right elements of a formal task.
+    """
 
     v: int = RECORD_VERSION
     call_id: str
@@ -183,7 +233,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     token_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     parse: str = "none"
     flags: tuple[str, ...] = ()
-    outcome: Outcome
+    value: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    outcome: Outcome | Literal["answered"]
     judge: Judgement | None = None
     rule: str = ""
     finish_reason: str = ""

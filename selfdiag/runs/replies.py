@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal
+
 import msgspec
 
 from selfdiag.battery.items import Probe, Trap
+from selfdiag.battery.self_assessment import FormalTask
+from selfdiag.elicit.citations import read_citation
+from selfdiag.elicit.formal import check_form
 from selfdiag.elicit.grading import GRADING_VERSION, Outcome, grade
 from selfdiag.elicit.lexicon import LEXICON_VERSION
 from selfdiag.elicit.reading import READING_VERSION, Parse, read_reply
+from selfdiag.runs.records import ANSWERED
 
 OVERFLOWED = "the prompt did not fit the context"
 DECLINED = "the provider declined"
+_MISSING: dict[str, Outcome] = {
+    "empty": "empty",
+    "truncated": "truncated",
+    "refused": "refused",
+    "abstained": "abstained",
+}
+"""Outcomes of a reply that holds no self-report, by the reason its reading gives."""
 
 
 class GradedReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,9 +34,10 @@ class GradedReply(msgspec.Struct, frozen=True, kw_only=True):
     confidence: int | None
     parse: Parse
     flags: tuple[str, ...]
-    outcome: Outcome
+    outcome: Outcome | Literal["answered"]
     rule: str
     reasoning: str
+    value: float | None = None
 
 
 def grade_reply(
@@ -39,13 +54,10 @@ def grade_reply(
     """
     reading = read_reply(text, cut=finish_reason == "length")
     verdict = grade(item, reading)
-    outcome, rule = verdict.outcome, verdict.rule
-    if overflow:
-        outcome, rule = "overflow", OVERFLOWED
-    elif declined:
-        outcome, rule = "refused", DECLINED
-    elif not text.strip():
-        outcome, rule = ("truncated", "cut before any text") if finish_reason == "length" else ("empty", "no text")
+    outcome, rule = _unread(text, finish_reason, overflow=overflow, declined=declined) or (
+        verdict.outcome,
+        verdict.rule,
+    )
     return GradedReply(
         answer=reading.answer,
         confidence=reading.confidence,
@@ -55,6 +67,99 @@ def grade_reply(
         rule=rule,
         reasoning=reading.reasoning,
     )
+
+
+def read_self_report(
+    read: Callable[[str], tuple[float | None, str]],
+    text: str,
+    finish_reason: str,
+    *,
+    overflow: bool = False,
+    declined: bool = False,
+) -> GradedReply:
+    """Read what a model says of itself: it is answered or missing, never right or wrong.
+
+    Args:
+        read: ``read_yes_no`` or ``read_rating``.
+        text: the reply as it came.
+        finish_reason: why it ended; ``length`` means that a limit cut it.
+        overflow: the server said that the prompt did not fit.
+        declined: the provider itself refused.
+    """
+    reading = read_reply(text, cut=finish_reason == "length")
+    value, word = read(text)
+    unread = _unread(text, finish_reason, overflow=overflow, declined=declined)
+    if unread is None and reading.truncated:
+        unread = "truncated", "cut off"
+    if unread is None and value is None:
+        unread = _MISSING.get(word, "unparsed"), word
+    outcome, rule = unread or (ANSWERED, word)
+    return GradedReply(
+        answer=word if unread is None else reading.answer,
+        confidence=None,
+        # the bare word is all that is asked for
+        parse="salvaged" if unread is None and reading.parse == "none" else reading.parse,
+        flags=tuple(flag for flag in reading.flags if not flag.startswith("confidence")),
+        outcome=outcome,
+        rule=rule,
+        reasoning=reading.reasoning,
+        value=value if unread is None else None,
+    )
+
+
+def read_citation_reply(
+    text: str, finish_reason: str, *, overflow: bool = False, declined: bool = False
+) -> GradedReply:
+    """Read a citation; whether it can be verified is judged later, from the text. Arguments as above."""
+    reading = read_reply(text, cut=finish_reason == "length")
+    citation, word = read_citation(text, cut=finish_reason == "length")
+    unread = _unread(text, finish_reason, overflow=overflow, declined=declined)
+    if unread is None and citation is None:
+        unread = _MISSING.get(word, "unparsed"), word
+    outcome, rule = unread or (ANSWERED, "citation")
+    return GradedReply(
+        answer=citation.title if citation is not None else None,
+        confidence=None,
+        parse="strict" if citation is not None and reading.parse == "none" else reading.parse,
+        flags=(),
+        outcome=outcome,
+        rule=rule,
+        reasoning=reading.reasoning,
+    )
+
+
+def check_formal_reply(
+    task: FormalTask, text: str, finish_reason: str, *, overflow: bool = False, declined: bool = False
+) -> GradedReply:
+    """Check the form of a reply; it is right when every element is. Arguments as above."""
+    elements = check_form(task.format, task.check, text)
+    wrong = [name for name, right in elements.items() if not right]
+    unread = _unread(text, finish_reason, overflow=overflow, declined=declined)
+    if unread is None and finish_reason == "length":
+        unread = "truncated", "cut off"
+    rule = f"{len(elements) - len(wrong)} of {len(elements)}" + (f"; wrong: {', '.join(wrong)}" if wrong else "")
+    outcome, rule = unread or ("incorrect" if wrong else "correct", rule)
+    return GradedReply(
+        answer=None,
+        confidence=None,
+        parse="none" if unread else "strict",
+        flags=(),
+        outcome=outcome,
+        rule=rule,
+        reasoning="",
+        value=None if unread else (len(elements) - len(wrong)) / len(elements),
+    )
+
+
+def _unread(text: str, finish_reason: str, *, overflow: bool, declined: bool) -> tuple[Outcome, str] | None:
+    """Return the outcome of a reply that there is nothing to read of, and why, else None."""
+    if overflow:
+        return "overflow", OVERFLOWED
+    if declined:
+        return "refused", DECLINED
+    if not text.strip():
+        return ("truncated", "cut before any text") if finish_reason == "length" else ("empty", "no text")
+    return None
 
 
 def rule_versions() -> dict[str, str]:

@@ -21,7 +21,7 @@ from selfdiag.models.base import ModelInfo, Provider, ProviderOptions
 from selfdiag.models.thinking import THINKING_TOKENS
 from selfdiag.runs.engine import Engine
 from selfdiag.runs.events import Answered, Event, Finished, Structured
-from selfdiag.runs.plan import Plan, make_plan, open_calls
+from selfdiag.runs.plan import Plan, battery_of, make_plan, open_calls
 from selfdiag.runs.records import FREE, Manifest, Record, RunSettings, Stretch
 from selfdiag.runs.replies import rule_versions
 from selfdiag.runs.shelf import remember_latest
@@ -42,6 +42,7 @@ class Session:
         settings: what to ask; of a resumed run, its own settings with the free ones changed at will.
         folder: where a new run goes; a folder under the user's data folder when None.
         resume: the folder of a run to go on with.
+        plan: the calls of an experiment; of the settings' own sections when None.
         waiting: told in a plain sentence when something takes long before the first call.
     """
 
@@ -51,6 +52,7 @@ class Session:
         *,
         folder: Path | None = None,
         resume: Path | None = None,
+        plan: Plan | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings
@@ -64,7 +66,7 @@ class Session:
         if resume is None:
             self.run_id = new_run_id()
             self.folder = folder or runs_dir() / self.run_id
-            self.plan = make_plan(settings)
+            self.plan = plan or make_plan(settings)
         else:
             manifest = read_manifest(resume)
             self.run_id = manifest.run_id
@@ -78,6 +80,7 @@ class Session:
             base_url=self.settings.base_url,
             seed=self.settings.seed,
             battery=self.plan.asked(),
+            assessed=self.plan.assessed,
             timeout=self.settings.timeout,
             num_ctx=self._num_ctx(),
             waiting=self._waiting,
@@ -213,6 +216,8 @@ class Session:
             battery=self.plan.battery,
             drawn=self.plan.drawn,
             check=self.plan.check,
+            assessed=self.plan.assessed,
+            injected=self.plan.injected,
             prompt_version=PROMPT_VERSION,
             systems=self.plan.systems,
             prompts=self.plan.prompts,
@@ -236,6 +241,8 @@ def plan_of(manifest: Manifest) -> Plan:
         battery=manifest.battery,
         drawn=manifest.drawn,
         check=manifest.check,
+        assessed=manifest.assessed,
+        injected=manifest.injected,
         systems=manifest.systems,
         prompts=manifest.prompts,
         calls=manifest.plan,
@@ -258,7 +265,7 @@ def _same_settings(manifest: Manifest, settings: RunSettings) -> None:
             f"this run was asked with other settings ({'; '.join(changed)}): "
             "resume it without that flag, or start a new run"
         )
-    sha256 = make_plan(settings).battery.sha256
+    sha256 = battery_of(settings)[0].sha256()
     if sha256 != manifest.battery.sha256:
         raise SelfdiagError(
             f"the battery {manifest.battery.id!r} has changed since this run began (SHA-256 "

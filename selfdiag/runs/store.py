@@ -270,6 +270,8 @@ def _check(manifest: Manifest) -> None:
             if datetime.fromisoformat(time_of).tzinfo is None:
                 raise ValueError(f"the time {time_of!r} has no zone")
     items = {item.id for item in (*manifest.drawn.items(), *manifest.check)}
+    if manifest.assessed is not None:
+        items |= manifest.assessed.ids()
     for call in manifest.plan:
         text = manifest.prompts.get(call.prompt)
         if call.item_id not in items or text is None or text.system not in manifest.systems:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
-from selfdiag.battery.items import Trap
+from selfdiag.battery.items import Probe, Trap
+from selfdiag.battery.self_assessment import Asked, CitationTask, FormalTask, FramingPair, Rating, Statement
 from selfdiag.elicit.confidence import read_confidence
 from selfdiag.elicit.prompts import Prompt, render_posthoc, response_schema
+from selfdiag.elicit.questionnaire import read_rating, read_yes_no
 from selfdiag.elicit.reading import read_reply
+from selfdiag.elicit.self_prompts import citation_schema, rating_schema, statement_schema
 from selfdiag.elicit.token_confidence import answer_probability
 from selfdiag.models.base import Call, ProviderError, Reply, clipped
 from selfdiag.runs.plan import Plan, can_be_asked_afterwards
-from selfdiag.runs.records import POSTHOC, Fault, PlannedCall, Record, RunSettings
-from selfdiag.runs.replies import GradedReply, grade_reply
+from selfdiag.runs.records import POSTHOC, TASKS, Fault, PlannedCall, Record, RunSettings
+from selfdiag.runs.replies import GradedReply, check_formal_reply, grade_reply, read_citation_reply, read_self_report
 from selfdiag.safety import one_line, without_secrets
 
 WARM_UP_QUESTION = "What is 1 + 1? Answer as a number."
+FORMAL_TOKENS = 768
+"""Room for the reply to a formal task, which is longer than an answer."""
 
 
 class Turns:
@@ -31,7 +37,9 @@ class Turns:
     def __init__(self, plan: Plan, settings: RunSettings, known: Iterable[Record]) -> None:
         self._plan = plan
         self._settings = settings
-        self._items = {item.id: item for item in plan.asked().items()}
+        self._items: dict[str, Asked] = {item.id: item for item in plan.asked().items()}
+        if plan.assessed is not None:
+            self._items |= {item.id: item for item in plan.assessed.everything()}
         self._answers: dict[tuple[str, int, int], Record] = {}
         if POSTHOC in settings.confidence:
             for record in known:
@@ -57,22 +65,49 @@ class Turns:
             prompt = render_posthoc(self._question(before), before.answer or "")
         else:
             prompt = self._plan.prompt(planned)
-        afterwards = planned is not None and planned.section == POSTHOC
-        parts = ("confidence",) if afterwards else self._parts()
         temperature, seed = self._settings.temperature, self._settings.seed
         if planned is not None and planned.temperature is not None:
             # resamples at one seed would be copies
             temperature, seed = planned.temperature, seed + planned.replicate
+        item = self._items[planned.item_id] if planned is not None else None
+        if isinstance(item, FormalTask) and self._settings.max_tokens is None:
+            max_tokens = max(max_tokens, FORMAL_TOKENS)
         return Call(
             system=prompt.system,
             user=prompt.user,
             max_tokens=max_tokens,
             temperature=temperature,
             seed=seed,
-            schema=response_schema(*parts) if structured else None,
+            schema=self._schema(planned or self._plan.calls[0]) if structured else None,
             think=self._settings.think,
-            logprobs="logprob" in self._settings.confidence and not afterwards,
+            logprobs="logprob" in self._settings.confidence and self._is_probe(planned),
         )
+
+    def _is_probe(self, planned: PlannedCall | None) -> bool:
+        """Return whether a call asks for an answer, of which a token probability can be told."""
+        if planned is None:
+            return True
+        return planned.section != POSTHOC and isinstance(self._items[planned.item_id], Probe | Trap)
+
+    def takes_schema(self, planned: PlannedCall) -> bool:
+        """Return whether a call's reply has a form that a schema can hold it to."""
+        return self._schema(planned) is not None
+
+    def _schema(self, planned: PlannedCall) -> dict[str, Any] | None:
+        """Return the shape of a call's reply, None where it is free."""
+        item = self._items[planned.item_id]
+        rationale = self._settings.rationale
+        if isinstance(item, FormalTask):
+            return None
+        if isinstance(item, Statement):
+            return statement_schema(rationale=rationale)
+        if isinstance(item, Rating | FramingPair):
+            return rating_schema(rationale=rationale)
+        if isinstance(item, CitationTask):
+            return citation_schema()
+        if planned.section == POSTHOC:
+            return response_schema("confidence")
+        return response_schema(*(("answer", "confidence") if "stated" in self._settings.confidence else ("answer",)))
 
     def record(self, planned: PlannedCall, result: Reply | ProviderError, *, attempts: int, structured: bool) -> Record:
         """Return the record of a call's reply or fault."""
@@ -80,8 +115,8 @@ class Turns:
         base = Record(
             call_id=planned.call_id,
             item_id=item.id,
-            bin=item.bin,
-            difficulty=getattr(item, "difficulty", None),
+            bin=_topic(item),
+            difficulty=None if planned.section == TASKS else getattr(item, "difficulty", None),
             trap=isinstance(item, Trap),
             family=getattr(item, "family", None),
             section=planned.section,
@@ -91,7 +126,7 @@ class Turns:
             labelled=planned.labelled,
             paraphrase=planned.paraphrase,
             replicate=planned.replicate,
-            structured=structured,
+            structured=structured and self.takes_schema(planned),
             prompt_sha256=planned.prompt,
             attempts=attempts,
             outcome="error",
@@ -100,7 +135,7 @@ class Turns:
         if isinstance(result, ProviderError):
             fault = Fault(kind=result.kind, message=one_line(str(result), 400))
             return msgspec.structs.replace(base, error=fault)
-        graded = grade_reply(item, result.text, result.finish_reason, overflow=result.overflow, declined=result.refusal)
+        graded = _graded(item, result)
         if planned.section == POSTHOC:
             graded = _afterwards(result, graded, self._before(planned))
         return msgspec.structs.replace(
@@ -113,6 +148,7 @@ class Turns:
             token_confidence=answer_probability([(t.text, t.logprob) for t in result.tokens], graded.answer),
             parse=graded.parse,
             flags=graded.flags,
+            value=graded.value,
             outcome=graded.outcome,
             rule=graded.rule,
             finish_reason=one_line(result.finish_reason, 60),
@@ -121,14 +157,30 @@ class Turns:
             completion_tokens=result.completion_tokens,
         )
 
-    def _parts(self) -> tuple[str, ...]:
-        return ("answer", "confidence") if "stated" in self._settings.confidence else ("answer",)
-
     def _before(self, planned: PlannedCall) -> Record:
         return self._answers[planned.item_id, planned.paraphrase, planned.replicate]
 
     def _question(self, record: Record) -> str:
         return self._plan.prompts[record.prompt_sha256].user
+
+
+def _topic(item: Asked) -> str:
+    if isinstance(item, Probe | Trap):
+        return item.bin
+    return item.criterion if isinstance(item, Rating | FramingPair) else item.domain
+
+
+def _graded(item: Asked, reply: Reply) -> GradedReply:
+    """Read one reply by the rules of what was asked, and grade it where it can be right or wrong."""
+    text, finish = reply.text, reply.finish_reason
+    if isinstance(item, FormalTask):
+        return check_formal_reply(item, text, finish, overflow=reply.overflow, declined=reply.refusal)
+    if isinstance(item, CitationTask):
+        return read_citation_reply(text, finish, overflow=reply.overflow, declined=reply.refusal)
+    if isinstance(item, Probe | Trap):
+        return grade_reply(item, text, finish, overflow=reply.overflow, declined=reply.refusal)
+    read = read_yes_no if isinstance(item, Statement) else read_rating
+    return read_self_report(read, text, finish, overflow=reply.overflow, declined=reply.refusal)
 
 
 def _afterwards(reply: Reply, graded: GradedReply, before: Record) -> GradedReply:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import kendalltau
 
+from selfdiag.measure.correlation import kendall_tau, kendall_taus_of_orders
 from selfdiag.measure.external import (
     MIN_ELEMENTS,
     Criterion,
@@ -15,9 +17,11 @@ from selfdiag.measure.external import (
     formal_structure,
     hallucination_control,
     knowledge_currency,
+    resampled,
     source_validity,
     terminological_precision,
 )
+from selfdiag.measure.horizon import knowledge_horizon
 from selfdiag.measure.msi import (
     ACCEPTABLE,
     CRITERIA,
@@ -28,6 +32,7 @@ from selfdiag.measure.msi import (
     index,
     internal_profile,
     profile_distance,
+    rank_agreement,
 )
 from selfdiag.measure.resampling import wilson
 
@@ -212,6 +217,41 @@ def test_currency_from_a_horizon() -> None:
     assert currency_from_horizon(2010, 2026, facts=30, years=10).value == 0.0
 
 
+def test_currency_has_the_interval_of_its_horizon() -> None:
+    dates = np.linspace(2014, 2026, 48, endpoint=False)
+    found = knowledge_horizon(dates, (dates < 2023.5) & (np.arange(48) % 6 > 0), run_year=2026)
+    assert found.value is not None and found.ci is not None
+    made = currency_from_horizon(found.value, 2026, facts=found.n, drawn=found.drawn, note=found.note)
+    assert made.value == pytest.approx(1 - (2026 - found.value) / 5)
+    assert made.ci == pytest.approx([max(0, 1 - (2026 - end) / 5) for end in found.ci])
+    assert made.ci is not None and made.ci[0] < made.value < made.ci[1]
+    assert made.method == "percentiles of 2000 draws of the horizon"
+    assert made.note == f"horizon {found.value:g}; {found.note}"
+
+
+def test_currency_of_old_draws_ends_at_zero() -> None:
+    made = currency_from_horizon(2023, 2026, facts=30, drawn=[(2010, 30), (2023, 60), (2025, 10)])
+    assert (made.value, made.ci) == (pytest.approx(0.4), pytest.approx((0.0, 0.8)))
+    forgotten = currency_from_horizon(2015, 2026, facts=30, drawn=[(2010, 50), (2015, 50)])
+    assert (forgotten.value, forgotten.ci) == (0.0, None) and "same value" in forgotten.note
+
+
+def test_currency_of_a_censored_horizon_is_a_lower_bound() -> None:
+    found = knowledge_horizon(np.linspace(2010, 2025.5, 40), np.ones(40), run_year=2026)
+    made = currency_from_horizon(
+        found.value, 2026, facts=found.n, drawn=found.drawn, censored=found.censored, note=found.note
+    )
+    assert made.value == pytest.approx(0.9) and made.ci is None
+    assert made.note.startswith("at least this: so is the horizon; horizon 2025.5; at least this, the date")
+    assert "at least" not in currency_from_horizon(2025.5, 2026, facts=40).note
+
+
+def test_currency_without_a_horizon_says_why() -> None:
+    made = currency_from_horizon(None, 2026, facts=40, note="cannot say: none of 40 facts right")
+    assert (made.value, made.ci, made.numerator, made.n) == (None, None, None, 40)
+    assert made.note == "cannot say: none of 40 facts right"
+
+
 @pytest.mark.parametrize(
     ("made", "n"),
     [
@@ -251,6 +291,10 @@ def test_too_few_elements_keep_their_counts() -> None:
         lambda: currency_from_horizon(2027, 2026, facts=30),
         lambda: currency_from_horizon(math.nan, 2026, facts=30),
         lambda: currency_from_horizon(2025, 2026, facts=-1),
+        lambda: currency_from_horizon(2025, 2026, facts=30, drawn=[(2024, 5), (2027, 5)]),
+        lambda: rank_agreement([0.5], [0.5, 0.5]),
+        lambda: rank_agreement([0.5, 0.4], [1.5, 0.4]),
+        lambda: kendall_tau([0.5], [0.5, 0.5]),
         lambda: profile_distance([0.5], [0.5, 0.5]),
         lambda: profile_distance([0.5], [1.5]),
         lambda: delta_avg([[0.5, 0.5]], shares(0.5)),
@@ -347,6 +391,21 @@ def test_currency_by_ages_is_resampled_and_by_horizon_fixed() -> None:
     assert by_horizon.ci is None and "held fixed in the interval: x1" in by_horizon.note
 
 
+def test_currency_by_drawn_horizons_is_resampled() -> None:
+    x2 = currency_from_horizon(2024, 2026, facts=40, drawn=[(2022.0, 100), (2024.0, 800), (2025.0, 100)])
+    drawn = resampled(x2, 8000, np.random.default_rng(1))
+    values, often = np.unique(drawn.round(9), return_counts=True)
+    assert values == pytest.approx([0.2, 0.6, 0.8]) and often / 8000 == pytest.approx([0.1, 0.8, 0.1], abs=0.015)
+    claims = np.random.default_rng(2).normal(0.9, 0.01, size=(30, 1)).clip(0, 1)
+    made = delta_avg(claims, [x2])
+    fixed = delta_avg(claims, [currency_from_horizon(2024, 2026, facts=40)])
+    assert made.value == fixed.value == pytest.approx(0.3, abs=0.01)
+    assert "held fixed" not in made.note and "held fixed in the interval: x1" in fixed.note
+    assert made.ci is not None and made.ci[0] < 0.13 and made.ci[1] > 0.67
+    assert fixed.ci is not None and fixed.ci[1] - fixed.ci[0] < 0.02
+    assert made.signed_ci is not None and made.signed_ci == pytest.approx((0.1, 0.7), abs=0.03)
+
+
 def test_interval_covers_both_sources_of_noise() -> None:
     rng = np.random.default_rng(9)
     noisy = 0.9 + 0.1 * rng.uniform(-1, 1, size=(16, 1))
@@ -398,6 +457,82 @@ def test_delta_is_never_half_defined(instances: list[list[float]], right: list[i
     assert made.signed == (signed if signed is None else pytest.approx(signed))
     assert made.ci is not None or made.note
     assert made.ci is None or (made.value is not None and made.ci[0] <= made.value <= made.ci[1])
+
+
+LISTS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12)
+
+
+@given(LISTS)
+def test_tau_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    first, second = zip(*pairs, strict=True)
+    made = kendall_tau(first, second)
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        assert made is None
+    else:
+        assert made == pytest.approx(kendalltau(first, second).statistic, abs=1e-12)
+        assert made == pytest.approx(kendall_tau(second, first))
+        assert made == pytest.approx(-kendall_tau(first, [-x for x in second]))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("lists", [([], []), ([1], [2]), ([1, 1], [1, 2]), ([1, 2, math.nan], [1, 2, 3])])
+def test_tau_of_nothing_that_varies_is_undefined(lists: tuple[list[float], list[float]]) -> None:
+    assert kendall_tau(*lists) is None and kendall_tau(*lists[::-1]) is None
+
+
+def test_taus_of_all_orders() -> None:
+    first, second = [0.1, 0.4, 0.4, 0.9], [0.3, 0.2, 0.8, 0.8]
+    expected = [kendalltau(first, order).statistic for order in itertools.permutations(second)]
+    assert kendall_taus_of_orders(first, second) == pytest.approx(expected)
+
+
+@given(st.permutations(range(6)), st.integers(2, 6))
+def test_rank_agreement_has_the_exact_p_of_scipy(order: list[int], n: int) -> None:
+    profile = [(i + 1) / 10 for i in range(n)]
+    other = [(x + 1) / 10 for x in order[:n]]
+    made = rank_agreement(profile, other)
+    expected = kendalltau(profile, other, method="exact")
+    assert made.value == pytest.approx(expected.statistic) and made.n == n and made.ci is None
+    assert f"exact p = {expected.pvalue:.3f} two-sided" in made.note
+
+
+def test_rank_agreement_of_five_criteria() -> None:
+    same = rank_agreement(SECOND, [x / 2 for x in SECOND])
+    assert same.value == 1.0 and same.note == (
+        "over 5 criteria known on both sides; exact p = 0.017 two-sided; only a tau of 1 or -1 reaches p < 0.05 with 5"
+    )
+    one_swap = rank_agreement([0.1, 0.2, 0.3, 0.4, 0.5], [0.5, 0.4, 0.3, 0.1, 0.2])
+    assert one_swap.value == pytest.approx(-0.8) and "exact p = 0.083" in one_swap.note
+
+
+@pytest.mark.parametrize(
+    ("n", "reach"),
+    [(4, "no tau reaches"), (5, "only a tau of 1 or -1 reaches"), (6, "only a tau from 0.87 on or to -0.87 reaches")],
+)
+def test_rank_agreement_says_what_it_takes(n: int, reach: str) -> None:
+    profile = [i / 10 for i in range(n)]
+    assert rank_agreement(profile, profile).note.endswith(f"{reach} p < 0.05 with {n}")
+
+
+def test_a_p_value_of_exactly_5_percent_does_not_reach_it() -> None:
+    # With a tie on either side 6 of the 120 orders lie as far from 0 as this one.
+    made = rank_agreement([0.1, 0.1, 0.3, 0.4, 0.5], [0.1, 0.2, 0.3, 0.4, 0.4])
+    assert "exact p = 0.050" in made.note and "only a tau of 1 or -1 reaches" in made.note
+
+
+def test_rank_agreement_leaves_out_what_is_missing() -> None:
+    made = rank_agreement([0.1, None, 0.5, 0.7], [0.2, 0.9, None, 0.8])
+    assert (made.value, made.n) == (1.0, 2) and made.note.startswith("over 2 criteria")
+    assert rank_agreement([None], [0.5]).note == "cannot say: no order, over 0 criteria known on both sides"
+    assert rank_agreement([0.5], [0.5]).note == "cannot say: no order, over 1 criterion known on both sides"
+    flat = rank_agreement([0.7, 0.7, 0.7], [0.1, 0.2, 0.3])
+    assert flat.value is None and "all of one rank on a side, over 3 criteria" in flat.note
+
+
+def test_rank_agreement_of_long_profiles_has_no_exact_p() -> None:
+    profile = [i / 10 for i in range(9)]
+    assert rank_agreement(profile, profile).value == 1.0
+    assert rank_agreement(profile, profile).note.endswith("no exact p above 8 criteria")
+    assert "exact p = 0.000 two-sided" in rank_agreement(profile[:8], profile[:8]).note
 
 
 def test_criteria_are_five() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfdiag.measure.counts import Floats
+from selfdiag.measure.counts import Floats, Ints
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.questionnaire import (
     DOMAINS,
@@ -19,6 +19,7 @@ from selfdiag.measure.questionnaire import (
     index_a,
     retest,
     reverse_keyed,
+    wording_effect,
     yes_rate,
 )
 
@@ -271,3 +272,99 @@ def test_index_is_the_mean_of_the_domains(rows: list[list[float]]) -> None:
     made = index_a(rows, draws=1).value
     known = [mean for mean in means if mean is not None]
     assert made == (pytest.approx(sum(known) / 3) if len(known) == 3 else None)
+
+
+def counted_pairs(answers: Floats, wordings: Ints, reworded: bool) -> tuple[int, int]:
+    """Count, one by one, pairs that differ and all pairs."""
+    pairs = [
+        (answers[i, s], answers[j, s])
+        for s in range(answers.shape[1])
+        for i, j in itertools.combinations(range(len(answers)), 2)
+        if min(wordings[i, s], wordings[j, s]) >= 0 and (wordings[i, s] != wordings[j, s]) == reworded
+    ]
+    known = [(a, b) for a, b in pairs if not (math.isnan(a) or math.isnan(b))]
+    return sum(a != b for a, b in known), len(known)
+
+
+@settings(max_examples=60)
+@given(tables(3), st.data())
+def test_wording_effect_counts_pairs(answers: list[list[float]], data: st.DataObject) -> None:
+    row = st.lists(st.integers(-1, 2), min_size=3, max_size=3)
+    wordings = data.draw(st.lists(row, min_size=len(answers), max_size=len(answers)))
+    made = wording_effect(answers, wordings, draws=20)
+    for estimate, reworded in ((made.different, True), (made.same, False)):
+        differ, pairs = counted_pairs(np.array(answers), np.array(wordings), reworded)
+        assert estimate.n == pairs
+        assert estimate.value == (pytest.approx(differ / pairs) if pairs else None)
+        assert estimate.ci is not None or estimate.note
+
+
+def test_wordings_that_decide_the_answer() -> None:
+    wordings = np.random.default_rng(8).integers(3, size=(25, 15))
+    made = wording_effect((wordings == 0).astype(float), wordings)
+    assert made.same.value == 0 and made.same.ci is None and "same value" in made.same.note
+    # Of the three pairs of wordings two give different answers.
+    assert made.different.value == pytest.approx(2 / 3, abs=0.05)
+    assert made.different.ci is not None and made.different.ci[0] < 2 / 3 < made.different.ci[1]
+    assert "2000 draws of instances, seed" in made.different.method
+    assert made.different.n + made.same.n == 15 * 25 * 24 // 2
+
+
+def test_unsteady_answers_differ_whatever_the_wording() -> None:
+    rng = np.random.default_rng(9)
+    made = wording_effect(rng.integers(2, size=(30, 15)), rng.integers(4, size=(30, 15)))
+    for estimate in (made.different, made.same):
+        assert estimate.value == pytest.approx(0.5, abs=0.04)
+        assert estimate.ci is not None and estimate.ci[0] < 0.5 < estimate.ci[1]
+
+
+def test_wording_effect_is_seeded() -> None:
+    rng = np.random.default_rng(9)
+    answers, wordings = rng.integers(2, size=(8, 5)), rng.integers(2, size=(8, 5))
+    assert wording_effect(answers, wordings) == wording_effect(answers, wordings)
+    assert wording_effect(answers, wordings).same.ci != wording_effect(answers, wordings, seed=1).same.ci
+
+
+def test_instances_without_a_reply_are_not_drawn() -> None:
+    rng = np.random.default_rng(10)
+    answers, wordings = rng.integers(2, size=(8, 5)).astype(float), rng.integers(2, size=(8, 5))
+    silent = np.vstack([answers, np.full((4, 5), math.nan), np.ones((4, 5))])
+    plain = wording_effect(answers, wordings)
+    assert wording_effect(silent, np.vstack([wordings, np.zeros((4, 5), int), np.full((4, 5), -1)])) == plain
+
+
+def test_wordings_never_shared_have_no_base_rate() -> None:
+    made = wording_effect([[1.0], [0.0], [1.0]], [[0], [1], [2]])
+    assert made.different.value == pytest.approx(2 / 3) and made.different.n == 3
+    assert (made.same.value, made.same.n) == (None, 0)
+    assert made.same.note == "no statement was answered twice in the same wording"
+    assert wording_effect([[1.0]], [[0]]).different.note == "no statement was answered twice in different wordings"
+    assert wording_effect(np.empty((0, 3)), np.empty((0, 3), int)).same.value is None
+
+
+def test_wording_interval_covers_what_a_rerun_would_give() -> None:
+    rng = np.random.default_rng(12)
+    yes = rng.beta(0.7, 0.7, size=(15, 5))
+    between, within = [], []
+    for s in range(15):
+        differ = yes[s][:, None] * (1 - yes[s]) + (1 - yes[s][:, None]) * yes[s]
+        within.append(np.diag(differ).mean())
+        between.append((differ.sum() - np.trace(differ)) / 20)
+    covered = []
+    for _ in range(60):
+        wordings = rng.integers(5, size=(25, 15))
+        answers = rng.random((25, 15)) < yes[np.arange(15), wordings]
+        made = wording_effect(answers, wordings, draws=300)
+        for estimate, truth in ((made.different, np.mean(between)), (made.same, np.mean(within))):
+            assert estimate.ci is not None
+            covered.append(estimate.ci[0] <= truth <= estimate.ci[1])
+    assert np.mean(covered) >= 0.88
+
+
+@pytest.mark.parametrize(
+    ("answers", "wordings"),
+    [([[1.0]], [0]), ([[1.0, 0.0]], [[0]]), ([[1.0]], [[-2]]), ([[1.0]], [[0.5]]), ([[2.0]], [[0]]), ([1.0], [0])],
+)
+def test_wording_effect_refuses_other_tables(answers: object, wordings: object) -> None:
+    with pytest.raises(ValueError, match="wording|repl"):
+        wording_effect(answers, wordings)  # type: ignore[arg-type]

@@ -5,7 +5,8 @@ import msgspec
 import pytest
 
 from selfdiag.elicit.prompts import CONTRACT
-from selfdiag.runs.plan import call_id, make_plan, trial_id
+from selfdiag.runs.calls import call_id
+from selfdiag.runs.plan import make_plan, trial_id
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session, plan_of
 from selfdiag.safety import SelfdiagError

@@ -222,7 +222,7 @@ def test_the_record_has_the_fields_of_the_format() -> None:
     names = """
         v call_id item_id bin difficulty trap family section arm claim claim_bin labelled paraphrase replicate
         structured prompt_sha256 raw reasoning answer confidence confidence_source token_confidence parse flags
-        outcome judge rule finish_reason latency_s prompt_tokens completion_tokens attempts error at
+        value outcome judge rule finish_reason latency_s prompt_tokens completion_tokens attempts error at
     """
     assert list(Record.__struct_fields__) == names.split()
     assert msgspec.json.decode(msgspec.json.encode(record("a")), type=Record) == record("a")
