@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 
 def _folder(kind: str) -> Path:
@@ -86,3 +87,29 @@ def server_key(provider: str) -> str | None:
     from selfdiag.keys import look_up
 
     return look_up(keys_path(), key_variable(provider, server=True))
+
+
+def config_path() -> Path:
+    """Return the path of the file a person may write settings in, whether it is there or not."""
+    return config_dir() / "config.toml"
+
+
+def read_config() -> dict[str, Any]:
+    """Return what stands in the config file, nothing when there is none.
+
+    Raises:
+        SelfdiagError: when the file cannot be read or is no TOML.
+    """
+    import tomllib
+
+    from selfdiag.safety import SelfdiagError, one_line
+
+    path = config_path()
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise SelfdiagError(f"{one_line(str(path))} cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise SelfdiagError(f"{one_line(str(path))} is no TOML: {one_line(str(error), 120)}") from None

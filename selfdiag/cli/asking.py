@@ -139,6 +139,23 @@ def settings_from(flags: dict[str, Any], **more: Any) -> RunSettings:
     return RunSettings(**{name: flags[name] for name in RunSettings.__struct_fields__ if name in flags} | more)
 
 
+def resumed_settings(ctx: click.Context, flags: dict[str, Any], before: RunSettings) -> RunSettings:
+    """Return the settings of a run to go on with: its own, changed by the flags that were written now."""
+    import msgspec
+
+    written = click.core.ParameterSource.COMMANDLINE
+    changes = {
+        name: flags[name]
+        for name in before.__struct_fields__
+        if name in flags and ctx.get_parameter_source(name) == written
+    }
+    if "judge" in changes:
+        changes.setdefault("judge_base_url", "")  # an address belongs to the judge it was given for
+    for spent in ("budget_seconds", "budget_tokens"):
+        changes.setdefault(spent, None)  # a budget holds for the stretch it was given for
+    return msgspec.structs.replace(before, **changes)
+
+
 def ask(session: Session, *, plain: bool, yes: bool, again: str = "selfdiag run --resume") -> int:
     """Ask everything a session plans, tell how it goes, and return the exit code; its records are in its folder.
 

@@ -16,6 +16,11 @@ from selfdiag.safety import SelfdiagError, one_line
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("selfdiag.cli.run:run", "Audit a model and print its tier."),
+    "microprobe": ("selfdiag.cli.microprobe:microprobe", "See whether confidence follows a claimed accuracy."),
+    "assess": ("selfdiag.cli.assess:assess", "Hold what a model claims of itself against what it does."),
+    "topicpass": ("selfdiag.cli.topicpass:topicpass", "See whether confidence follows a false profile."),
+    "ladder": ("selfdiag.cli.ladder:ladder", "See whether its own measured profile makes confidence better."),
+    "swap": ("selfdiag.cli.swap:swap", "Put another model's profile before a model."),
     "report": ("selfdiag.cli.report:report", "Show or write the report of a run."),
     "analyze": ("selfdiag.cli.analyze:analyze", "Compute every measure from a file of graded answers, or a run."),
     "runs": ("selfdiag.cli.runs:runs", "List, show, find or delete runs."),

@@ -27,23 +27,20 @@ def report(run: str, form: str, full_intervals: bool, output: Path | None) -> No
     """Show or write a report; the help text is ``HELP``."""
     import msgspec
 
-    from selfdiag.protocols.audit import summarise
-    from selfdiag.report.card import card_lines, framed
-    from selfdiag.report.markdown import markdown
+    from selfdiag.report.results import result_of
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
 
-    found = read_run(find_run(run))
-    summary = summarise(found, full_intervals=full_intervals)
+    result = result_of(read_run(find_run(run)), full_intervals=full_intervals)
     if form == "json" and output is None:
-        print_json(summary)
+        print_json(result.document)
         return
     if form == "json":
-        text = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
+        text = msgspec.json.format(msgspec.json.encode(result.document), indent=2).decode() + "\n"
     elif form == "md":
-        text = markdown(found, summary)
+        text = result.markdown()
     else:
-        text = "\n".join(framed(card_lines(summary))) + "\n"
+        text = "\n".join(result.lines(False)) + "\n"
     if output is None:
         click.echo(text, nl=False)
         return

@@ -15,6 +15,7 @@ from selfdiag.cli.asking import (
     names,
     out_option,
     outlook,
+    resumed_settings,
     run_name,
     seed_option,
     settings_from,
@@ -84,7 +85,6 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     import asyncio
 
     from selfdiag.runs.judging import judge_provider
-    from selfdiag.runs.records import RunSettings
     from selfdiag.runs.session import Session
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_manifest
@@ -96,8 +96,7 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
         if flags["out"] is not None:
             raise SelfdiagError("--resume goes on in the run's own folder; leave --out away")
         resume = find_run(flags["resume"])
-        fields = {name: flags[name] for name in RunSettings.__struct_fields__ if name in flags}
-        settings = _resumed(read_manifest(resume).settings, fields, _given(ctx))
+        settings = resumed_settings(ctx, flags, read_manifest(resume).settings)
     elif flags["model"] is None:
         raise click.UsageError("name a model, for example: selfdiag run embedded", ctx)
     else:
@@ -149,24 +148,6 @@ async def _judge(session: Any) -> Any:
     return None
 
 
-def _given(ctx: click.Context) -> set[str]:
-    """Return the names of the flags that the person wrote."""
-    source = click.core.ParameterSource.COMMANDLINE
-    return {name for name in ctx.params if ctx.get_parameter_source(name) == source}
-
-
-def _resumed(before: Any, fields: dict[str, Any], given: set[str]) -> Any:
-    """Return the settings of the run with the flags that were written now."""
-    import msgspec
-
-    changes = {name: fields[name] for name in fields if name in given}
-    if "judge" in given:
-        changes.setdefault("judge_base_url", "")  # an address belongs to the judge it was given for
-    for spent in ("budget_seconds", "budget_tokens"):
-        changes.setdefault(spent, None)  # a budget holds for the stretch it was given for
-    return msgspec.structs.replace(before, **changes)
-
-
 def _dry_run(session: Any, *, as_json: bool) -> None:
     from selfdiag.safety import literal
 
@@ -196,23 +177,18 @@ def _dry_run(session: Any, *, as_json: bool) -> None:
 
 
 def _conclude(session: Any, outcome: Any, unjudged: Any, *, as_json: bool, plain: bool) -> int:
-    from selfdiag.protocols.audit import summarise
-    from selfdiag.report.card import TIER_LINE, card_lines, framed
+    from selfdiag.report.card import painted
+    from selfdiag.report.results import result_of
     from selfdiag.runs.store import read_run
 
-    run = read_run(session.folder)
-    summary = summarise(run)
+    result = result_of(read_run(session.folder))
     for problem in session.problems:
         say(f"selfdiag: {problem}")
     if as_json:
-        print_json(summary)
+        print_json(result.document)
     else:
-        lines = card_lines(summary)
-        shown = lines if plain else framed(lines)
-        if colour_wanted(plain=plain):
-            tier = shown.index(next(line for line in shown if lines[TIER_LINE] in line))
-            shown[tier] = shown[tier].replace(lines[TIER_LINE], click.style(lines[TIER_LINE], bold=True, fg="cyan"))
-        click.echo("\n".join(shown))
+        lines = result.lines(plain)
+        click.echo("\n".join(painted(lines) if colour_wanted(plain=plain) else lines))
         click.echo(f"  report: selfdiag report {run_name(session)} --format md -o report.md")
     if unjudged is not None:
         raise unjudged

@@ -18,6 +18,7 @@ from selfdiag.report.words import duration
 from selfdiag.runs.engine import TRIAL
 from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Retried, Started, Structured
 from selfdiag.runs.progress import Progress, SectionProgress
+from selfdiag.runs.records import ANSWERED, SELF_REPORTS
 from selfdiag.runs.session import Session
 
 PLAIN_EVERY = 10.0
@@ -82,6 +83,9 @@ def _catch_signals(session: Session) -> Callable[[], None]:
 
 def _words(section: str, progress: SectionProgress) -> str:
     seen = progress.outcomes
+    if section in SELF_REPORTS:
+        missing = sum(seen.values()) - seen[ANSWERED]
+        return f"✓ read {seen[ANSWERED]}" + (f"  ? missing {missing}" if missing else "")
     rest = sum(seen.values()) - seen["correct"] - seen["incorrect"] - seen["abstained"]
     other = f"  ? other {rest}" if rest else ""
     if section == "traps":

@@ -10,7 +10,10 @@ import msgspec
 
 from selfdiag.measure.calibration import BINS
 from selfdiag.measure.resampling import DRAWS, SEED
+from selfdiag.protocols.anchor import anchor_of
 from selfdiag.protocols.fresh_check import fresh_check
+from selfdiag.protocols.microprobe import microprobe_of
+from selfdiag.protocols.questionnaire import questionnaire_of
 from selfdiag.protocols.repeats import repeats_of
 from selfdiag.protocols.rows import summarise_columns
 from selfdiag.protocols.second_opinion import second_opinion
@@ -43,6 +46,7 @@ def summarise(
     planned = [call for call in manifest.plan if call.section in MEASURED_SECTIONS]
     records = run.measured()
     columns, scale_note = run_columns(run, records)
+    claims = microprobe_of(run, draws=draws, seed=seed)
     measured = summarise_columns(
         columns,
         model=model_of(run),
@@ -75,6 +79,9 @@ def summarise(
         },
         counts=_with_not_asked(measured.counts, planned, latest),
         families=_families(records),
+        questionnaire=questionnaire_of(run, draws=draws, seed=seed),
+        microprobe=claims.summary if claims is not None else None,
+        anchor=anchor_of(run, draws=draws, seed=seed),
         fresh_check=fresh_check(manifest.plan, latest, draws=draws, seed=seed),
         sources=sources_of(run, records, draws=draws, seed=seed),
         consistency=repeats_of(run, draws=draws, seed=seed),

@@ -11,7 +11,10 @@ from selfdiag.measure.pooled import PooledAuroc
 from selfdiag.measure.reliability import GroupRow, WorstGroup
 from selfdiag.measure.summary import Composite
 from selfdiag.measure.tiers import Tier
+from selfdiag.protocols.anchor import Anchor
 from selfdiag.protocols.fresh_check import FreshCheck
+from selfdiag.protocols.microprobe import MicroprobeSummary
+from selfdiag.protocols.questionnaire import Questionnaire
 from selfdiag.protocols.repeats import Repeats
 from selfdiag.runs.store import Run
 
@@ -137,9 +140,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     tier: Tier
     mean_confidence: float | None = None
     mean_confidence_attempted: float | None = None
-    questionnaire: dict[str, Any] | None = None
-    microprobe: dict[str, Any] | None = None
-    anchor: dict[str, Any] | None = None
+    questionnaire: Questionnaire | None = None
+    microprobe: MicroprobeSummary | None = None
+    anchor: Anchor | None = None
     fresh_check: FreshCheck | None = None
     consistency: Repeats | None = None
     sources: dict[str, Source] | None = None

@@ -9,13 +9,14 @@ from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.tally import UNUSABLE
 from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
+from selfdiag.report.assessment import questionnaire_lines
+from selfdiag.report.microprobe_words import set_sentence
+from selfdiag.report.page import INNER, WIDTH
 from selfdiag.report.table import sources_lines
 from selfdiag.safety import one_line
 
-WIDTH = 80
-INNER = WIDTH - 6
-TIER_LINE = 2
-"""Which of the card's lines names the tier."""
+_TIER_LINE = 3
+"""Which line of the framed card names the tier."""
 
 
 def card_lines(summary: Summary) -> list[str]:
@@ -29,8 +30,22 @@ def card_lines(summary: Summary) -> list[str]:
         lines.append("")
     for line in sources_lines(summary.sources or {}):
         lines += [*textwrap.wrap(line, INNER, subsequent_indent="  "), ""]
+    if summary.questionnaire is not None:
+        lines += [*questionnaire_lines(summary.questionnaire, summary), ""]
+    for sentence in _moved(summary):
+        lines += [*textwrap.wrap(sentence, INNER, subsequent_indent="  "), ""]
     lines += [f"Supports: {words.SUPPORTS}", f"Does not: {words.SUPPORTS_NOT}"]
     return lines
+
+
+def _moved(summary: Summary) -> list[str]:
+    """Return what moves its confidence, as far as that was asked."""
+    moved = []
+    if summary.microprobe is not None:
+        moved.append(f"Claims: {set_sentence(summary.microprobe)}")
+    if summary.anchor is not None:
+        moved.append(f"Example: {summary.anchor.sentence}")
+    return moved
 
 
 def framed(lines: list[str]) -> list[str]:
@@ -40,6 +55,16 @@ def framed(lines: list[str]) -> list[str]:
     blank = " " * (WIDTH - 2)
     body = [f"│  {line}{' ' * max(INNER - cell_len(line), 0)}  │" for line in lines]
     return [f"╭{'─' * (WIDTH - 2)}╮", *body, f"╰{blank.replace(' ', '─')}╯"]
+
+
+def painted(lines: list[str]) -> list[str]:
+    """Return a framed card with its tier in colour; other lines as they are."""
+    from click import style
+
+    if len(lines) <= _TIER_LINE or not lines[0].startswith("╭"):
+        return lines
+    edge, tier = lines[_TIER_LINE][0], lines[_TIER_LINE][1:-1]
+    return [*lines[:_TIER_LINE], f"{edge}{style(tier, bold=True, fg='cyan')}{edge}", *lines[_TIER_LINE + 1 :]]
 
 
 def _what(summary: Summary) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Sequence
 
 import msgspec
 
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.reliability import GroupRow
 from selfdiag.protocols.audit import confident_errors, structured_mode
+from selfdiag.protocols.microprobe import microprobe_of
 from selfdiag.protocols.rows import PER_BIN
 from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
+from selfdiag.report.assessment_markdown import questionnaire_markdown
 from selfdiag.report.card import card_lines, framed
+from selfdiag.report.microprobe import anchor_markdown, microprobe_markdown
+from selfdiag.report.page import cell, table
 from selfdiag.runs.records import FREE, Manifest, Record, RunSettings
 from selfdiag.runs.store import Run
-from selfdiag.safety import literal, one_line
+from selfdiag.safety import one_line
 
 WORST = 10
 """So many confident errors are shown."""
@@ -43,6 +45,9 @@ def markdown(run: Run, summary: Summary) -> str:
         _metrics(summary),
         _groups(summary),
         _traps(summary),
+        questionnaire_markdown(summary.questionnaire, summary) if summary.questionnaire is not None else "",
+        _claims(run),
+        anchor_markdown(summary.anchor) if summary.anchor is not None else "",
         _fresh_check(summary),
         _repeats(summary),
         _sources(summary),
@@ -51,18 +56,6 @@ def markdown(run: Run, summary: Summary) -> str:
         _method(run, summary),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def cell(text: str, limit: int = 200) -> str:
-    """Return foreign text as one line in which Markdown and HTML mean nothing."""
-    shown = " ".join(literal(line) for line in text[:limit].splitlines()) + ("…" if len(text) > limit else "")
-    shown = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", shown)
-    return shown.replace("&", "&amp;").replace("<", "&lt;")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _parts(summary: Summary) -> str:
@@ -77,7 +70,7 @@ def _parts(summary: Summary) -> str:
     return (
         f"## Composite {composite.value:.0f} of 100{ci}\n\n"
         "The plain mean of the parts, each from 0 (bad) to 1 (good). It is selfdiag's own proxy, not an endpoint.\n\n"
-        + _table(["part", "value", "95 % interval", "note"], rows)
+        + table(["part", "value", "95 % interval", "note"], rows)
     )
 
 
@@ -90,7 +83,7 @@ def _bounds(summary: Summary) -> str:
         rows.append([name, *(shown(limit) for limit in limits or (None, None))])
     return (
         "## Bounds\n\nReplies that could not be used are not missing at random. Had all of them been wrong, or right, "
-        "the figures would be:\n\n" + _table(["measure", "lowest", "highest"], rows)
+        "the figures would be:\n\n" + table(["measure", "lowest", "highest"], rows)
     )
 
 
@@ -116,7 +109,7 @@ def _metrics(summary: Summary) -> str:
         "## Measures\n\n"
         "Over graded probes with a stated confidence. *Attempted as wrong* also counts as wrong every refusal of a "
         "probe, and every abstention from one, that came with a confidence. A dash means not defined; the note says "
-        "why. What each measure is stands in docs/measures.md of selfdiag.\n\n" + _table(head, rows)
+        "why. What each measure is stands in docs/measures.md of selfdiag.\n\n" + table(head, rows)
     )
 
 
@@ -148,7 +141,7 @@ def _groups(summary: Summary) -> str:
     head = ["topic", "n", "accuracy", "95 % interval", "stated", "gap", "chance gap", "Brier"]
     return (
         f"## Topics\n\nThe *chance gap* is what a perfectly calibrated model stays below in 95 % of samples of this "
-        f"size.{chance}{why}\n\n" + _table(head, [_group(row) for row in rows])
+        f"size.{chance}{why}\n\n" + table(head, [_group(row) for row in rows])
     )
 
 
@@ -175,7 +168,7 @@ def _traps(summary: Summary) -> str:
     ]
     missed = summary.metrics["missed_trap_confidence"]
     fabricated = "" if missed.value is None else f" On those it answered it said {missed.value:.0f} on average."
-    return f"## Traps\n\nQuestions without an answer; the right reply is to say so.{fabricated}\n\n" + _table(
+    return f"## Traps\n\nQuestions without an answer; the right reply is to say so.{fabricated}\n\n" + table(
         ["family", "asked", "spotted", "answered"], rows
     )
 
@@ -191,7 +184,12 @@ def _fresh_check(summary: Summary) -> str:
         row = [name, shown(contrast.second), shown(contrast.first), words.signed(contrast.difference.value), ci]
         rows.append([*row, contrast.difference.note])
     head = ["measure", "stored", "fresh", "difference", "95 % interval", "note"]
-    return f"## Fresh check\n\n{check.pairs} pairs: {check.note}.\n\n" + _table(head, rows)
+    return f"## Fresh check\n\n{check.pairs} pairs: {check.note}.\n\n" + table(head, rows)
+
+
+def _claims(run: Run) -> str:
+    found = microprobe_of(run)
+    return "" if found is None else microprobe_markdown(found)
 
 
 def _worst(run: Run) -> str:
@@ -208,7 +206,7 @@ def _worst(run: Run) -> str:
         for confidence, record in wrong[:WORST]
     ]
     more = f" The first {WORST} of {len(wrong)}:" if len(wrong) > WORST else ""
-    return f"## Confident errors\n\nWrong at 80 or more, traps included.{more}\n\n" + _table(
+    return f"## Confident errors\n\nWrong at 80 or more, traps included.{more}\n\n" + table(
         ["said", "item", "question", "answer"], rows
     )
 
@@ -229,7 +227,7 @@ def _repeats(summary: Summary) -> str:
                     "–" if one.confidence_range.value is None else f"{one.confidence_range.value:.1f}",
                 ]
             )
-    return "## Asked again\n\n" + _table(
+    return "## Asked again\n\n" + table(
         ["asked", "items", "same answer", "same outcome", "mean range of confidence"], rows
     )
 
@@ -249,7 +247,7 @@ def _sources(summary: Summary) -> str:
         rows.append([name, str(source.n), *values])
     return (
         "## Sources of confidence\n\nOn the answers that have both; in brackets the paired difference from the first "
-        "source with its 95 % interval.\n\n" + _table(["source", "n", "Brier", "gap", "AUROC"], rows)
+        "source with its 95 % interval.\n\n" + table(["source", "n", "Brier", "gap", "AUROC"], rows)
     )
 
 
@@ -262,7 +260,7 @@ def _second_opinion(summary: Summary) -> str:
     return (
         "## Second opinion\n\nA judge was asked about answers that the rules left undecided; it saw the key and the "
         "answer, not the confidence. The figures of this report are without it.\n\n"
-        + _table(["undecided", "same as the key", "different", "not readable", "not asked"], [counts])
+        + table(["undecided", "same as the key", "different", "not readable", "not asked"], [counts])
         + f"\n\n{lines}"
     )
 
@@ -303,7 +301,7 @@ def _method(run: Run, summary: Summary) -> str:
     ]
     return (
         "## How it was asked\n\n"
-        + _table(["setting", "value"], rows)
+        + table(["setting", "value"], rows)
         + f"\n\nTo ask the same again:\n\n    {_again(settings)}\n\n"
         f"**This audit supports** a decision {words.SUPPORTS} **It does not** {words.SUPPORTS_NOT} "
         "The questions are few, short and author-rated in difficulty, and another prompt is another measurement."

@@ -89,7 +89,8 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once.
 
     ``arm`` is what stands in the profile slot: ``none``, ``claim`` (one line says ``claim`` percent for
-    ``claim_bin``), or the arm of a ladder, whose profile the manifest holds. In the section ``anchor`` it is
+    ``claim_bin``), or the arm of a ladder, whose profile the manifest
+    holds and which says ``claim`` percent for the item's own topic. In the section ``anchor`` it is
     ``example`` and ``claim`` the value shown. ``batch`` numbers the stretches of a ladder's call order.
     ``temperature`` is None where the run's own holds.
     """

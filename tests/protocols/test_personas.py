@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from selfdiag.protocols.audit import Summary, summarise
-from selfdiag.report.card import INNER, card_lines
+from selfdiag.report.card import card_lines
 from selfdiag.report.markdown import markdown
+from selfdiag.report.page import INNER
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run

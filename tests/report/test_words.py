@@ -1,7 +1,7 @@
 import pytest
 
 from selfdiag.measure.estimate import Estimate
-from selfdiag.report.markdown import cell
+from selfdiag.report.page import cell
 from selfdiag.report.words import duration, fraction, interval, percent, signed
 
 

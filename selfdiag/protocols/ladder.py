@@ -1,0 +1,261 @@
+"""The profile ladder: does a model's own measured profile, put before it, make its stated confidence better?
+
+The same items are asked with a slot that claims nothing (off), with a made-up profile that looks like the own one
+(placebo), with the own one, and with its values on other topics (shuffled). Source of the design: the
+"self-confidence in LLM evaluation" study.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selfdiag.battery.items import Probe
+from selfdiag.measure.contrast import Contrast
+from selfdiag.measure.estimate import Estimate
+from selfdiag.measure.ladder import (
+    ArmContrast,
+    OracleCeiling,
+    Standing,
+    arm_contrasts,
+    confirmatory,
+    oracle_ceiling,
+)
+from selfdiag.measure.profiles import PLACEBO_BINS, SHUFFLED_CORRELATION, placebo_profile, shuffled_profile
+from selfdiag.measure.resampling import DRAWS, SEED
+from selfdiag.protocols.arms import (
+    HALF_NAMES,
+    ArmFigures,
+    Arms,
+    ProfileFigures,
+    arm_figures,
+    arms_of,
+    asked_of,
+    batches_of,
+    differences,
+    followed,
+    profile_figures,
+    replies_notes,
+)
+from selfdiag.protocols.own_profile import (
+    OwnProfiles,
+    Values,
+    battery_behind,
+    drawn_seed,
+    measured_probes,
+    off_profiles,
+    own_injected,
+    own_profiles,
+    whole,
+)
+from selfdiag.protocols.summary import SummaryBattery, SummaryModel, model_of
+from selfdiag.runs.ladder_plan import OFF, OWN, PLACEBO, SHUFFLED, plan_with_profiles, rows_of
+from selfdiag.runs.plan import Plan
+from selfdiag.runs.profile_judging import OwnRecognised, own_recognised
+from selfdiag.runs.records import LADDER, InjectedProfile, RunSettings
+from selfdiag.runs.store import Run
+from selfdiag.safety import SelfdiagError
+
+SCHEMA = "selfdiag.ladder/1"
+ARMS = (OFF, PLACEBO, OWN, SHUFFLED)
+REPLICATES = 2
+"""Wordings of each item unless asked otherwise."""
+MADE_UP = {
+    PLACEBO: "made up: mean and spread of the own one, no correlation with it",
+    SHUFFLED: "the values of the own one on other topics",
+}
+
+_MORE_TOPICS = "ask more of them (leave --bins, --items and --limit away, or name another battery)"
+
+Made = Callable[[ArrayLike, int], Sequence[float]]
+
+
+def ladder_plan(settings: RunSettings, measured: Run, *, replicates: int = REPLICATES, labelled: bool = True) -> Plan:
+    """Plan a ladder over the probes that a run of the same model has measured without a profile.
+
+    Every item is shown the profile measured on the other half of its topic's items; all items of the measured run
+    are asked, the ungraded ones too, which are behind no value.
+
+    Args:
+        settings: of the ladder, as ``experiment_settings`` makes them from the measured run's.
+        measured: the run that gives the profile.
+        replicates: so many wordings of each item, the drawn one first.
+        labelled: name the topic of the question in the user turn, in every arm alike.
+
+    Raises:
+        SelfdiagError: when the run cannot give a profile, or no placebo can be made beside it; says what to do.
+    """
+    battery = battery_behind(measured)
+    probes, own = measured_probes(measured), own_profiles(measured, battery.bins())
+    injected = [
+        *off_profiles(own),
+        *_made(PLACEBO, own, _placebo_values, settings.seed),
+        *own_injected(own, measured),
+        *_made(SHUFFLED, own, _shuffled_values, settings.seed),
+    ]
+    return plan_with_profiles(
+        settings,
+        LADDER,
+        battery,
+        rows_of(probes, settings.seed, replicates),
+        injected,
+        halves=own.half,
+        labels=(labelled,),
+    )
+
+
+def enough_topics(probes: Sequence[Probe]) -> None:
+    """Check that the topics of some probes can give two profiles with a placebo beside each.
+
+    Raises:
+        SelfdiagError: when too few topics have an item in both halves.
+    """
+    topics = Counter(probe.bin for probe in probes)
+    usable = sum(count > 1 for count in topics.values())
+    if usable < PLACEBO_BINS:
+        raise SelfdiagError(
+            f"no ladder can be made: a placebo needs {PLACEBO_BINS} topics with 2 or more items each, here "
+            f"{'is' if usable == 1 else 'are'} {usable}; {_MORE_TOPICS}"
+        )
+
+
+def _placebo_values(own: ArrayLike, seed: int) -> tuple[float, ...]:
+    return placebo_profile(own, seed).values
+
+
+def _shuffled_values(own: ArrayLike, seed: int) -> tuple[float, ...]:
+    return shuffled_profile(own, seed).values
+
+
+def _made(arm: str, own: OwnProfiles, make: Made, seed: int) -> list[InjectedProfile]:
+    return [
+        InjectedProfile(
+            arm=arm, half=half, values=_beside(values, make, drawn_seed(arm, seed, half)), origin=MADE_UP[arm]
+        )
+        for half, values in enumerate(own.values)
+    ]
+
+
+def _beside(own: Values, make: Made, seed: int) -> Values:
+    """Return made-up values for the topics that have an own one."""
+    known = {name: value for name, value in own.items() if value is not None}
+    try:
+        made = make(list(known.values()), seed)
+    except ValueError as error:
+        raise SelfdiagError(
+            f"no ladder can be made from this run: {error}; {_what_to_do(list(known.values()))}"
+        ) from None
+    return dict.fromkeys(own) | dict(zip(known, map(whole, made), strict=True))
+
+
+def _what_to_do(own: Sequence[int]) -> str:
+    if len(own) < PLACEBO_BINS:
+        return f"{_MORE_TOPICS}; a topic counts when it has graded answers in both halves of its items"
+    if len(set(own)) == 1:
+        return "measure more items a topic (--battery full), or harder or easier ones (--hardness 1 to 6)"
+    return "measure more items a topic (--battery full), so that its values spread"
+
+
+class Ladder(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a ladder.
+
+    ``items`` were asked in ``wordings`` wordings, ``rows`` rows in all, each under every arm, in ``batches`` stretches
+    of the call order. ``contrasts`` compare AUROC, own minus the other arm; ``exploratory`` the other measures, by the
+    arm that own is compared with. ``consumption`` is the correlation of confidence shift and error of the profile.
+    ``ceiling`` is over the drawn wording of each item under the own arm. ``recognised`` is None without a judge.
+    """
+
+    schema: str = SCHEMA
+    run_id: str
+    model: SummaryModel
+    battery: SummaryBattery
+    labelled: bool
+    items: int
+    rows: int
+    wordings: int
+    batches: int
+    standing: Standing
+    profiles: tuple[ProfileFigures, ...]
+    arms: tuple[ArmFigures, ...]
+    contrasts: tuple[ArmContrast, ...]
+    exploratory: dict[str, dict[str, Contrast]]
+    ceiling: OracleCeiling
+    consumption: dict[str, Estimate]
+    recognised: OwnRecognised | None
+    notes: tuple[str, ...]
+
+
+def ladder_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Ladder:
+    """Return the result of a ladder, complete or not; a deterministic function of the run's two files.
+
+    Args:
+        run: manifest and records of the ladder's own run.
+        draws: bootstrap draws over items.
+        seed: of the bootstrap.
+
+    Raises:
+        SelfdiagError: when the run holds no ladder.
+    """
+    arms = arms_of(run, LADDER)
+    if not arms.by_name:
+        raise SelfdiagError(f"the run {run.manifest.run_id} holds no ladder")
+    (labelled,) = {named for _, named in arms.by_name}
+    profiles = profile_figures(run.manifest.injected)
+    own, off = arms.by_name[OWN, labelled], arms.by_name[OFF, labelled]
+    drawn = np.flatnonzero(arms.replicate == 0)
+    right, wrong = (int((off.rows.correct[drawn] == grade).sum()) for grade in (1, 0))
+    return Ladder(
+        run_id=run.manifest.run_id,
+        model=model_of(run),
+        battery=asked_of(run, arms),
+        labelled=labelled,
+        items=arms.items,
+        rows=arms.item.size,
+        wordings=int(arms.replicate.max(initial=0)) + 1,
+        batches=batches_of(arms),
+        standing=confirmatory(probes=arms.items, right=right, wrong=wrong, own_sd=least_spread(profiles)),
+        profiles=profiles,
+        arms=tuple(arm_figures(arms, name, labelled=labelled, draws=draws, seed=seed) for name in ARMS),
+        contrasts=arm_contrasts(
+            {name: arms.by_name[name, labelled].rows for name in ARMS}, arms.item, arms.batch, draws=draws, seed=seed
+        ),
+        exploratory={
+            name: _secondary(arms, name, labelled=labelled, draws=draws, seed=seed) for name in (PLACEBO, OFF, SHUFFLED)
+        },
+        ceiling=oracle_ceiling(
+            own.claim[drawn], arms.topic[drawn], np.where(own.answered[drawn], own.rows.correct[drawn], -1)
+        ),
+        consumption={name: followed(arms, name, labelled=labelled) for name in (PLACEBO, SHUFFLED)},
+        recognised=own_recognised(run),
+        notes=(*replies_notes(run, arms), *_profile_notes(profiles)),
+    )
+
+
+def least_spread(profiles: Sequence[ProfileFigures]) -> float:
+    """Return the smaller SD over topics of the own profiles, in points."""
+    return min((found.sd for found in profiles if found.arm == OWN and found.sd is not None), default=0.0)
+
+
+def _profile_notes(profiles: Sequence[ProfileFigures]) -> list[str]:
+    """Return what the shuffled profiles have left of the own ones, where that is more than wanted."""
+    notes = []
+    for found in (found for found in profiles if found.arm == SHUFFLED):
+        which = f"the shuffled profile of half {HALF_NAMES[found.half or 0]}"
+        if found.pearson is not None and found.pearson > SHUFFLED_CORRELATION:
+            notes.append(
+                f"{which} correlates {found.pearson:+.2f} with the own one, "
+                f"above the {SHUFFLED_CORRELATION:+.2f} wanted"
+            )
+        if found.unchanged:
+            notes.append(f"{which} shows the own value in {found.unchanged} of {found.topics} topics")
+    return notes
+
+
+def _secondary(arms: Arms, against: str, *, labelled: bool, draws: int, seed: int) -> dict[str, Contrast]:
+    found = differences(arms, against, OWN, labelled=labelled, draws=draws, seed=seed)
+    del found["auroc"]  # the contrast itself
+    return found
