@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ladder": ("selfdiag.cli.ladder:ladder", "See whether its own measured profile makes confidence better."),
     "swap": ("selfdiag.cli.swap:swap", "Put another model's profile before a model."),
     "report": ("selfdiag.cli.report:report", "Show or write the report of a run."),
+    "compare": ("selfdiag.cli.compare:compare", "Compare runs item by item."),
     "analyze": ("selfdiag.cli.analyze:analyze", "Compute every measure from a file of graded answers, or a run."),
     "runs": ("selfdiag.cli.runs:runs", "List, show, find or delete runs."),
     "models": ("selfdiag.cli.models:models", "List the models that can be asked."),

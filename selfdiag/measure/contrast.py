@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import msgspec
 import numpy as np
@@ -34,20 +35,37 @@ def paired_contrast(first: Tally, second: Tally, measure: Measure, *, draws: int
     apart.
     Raises ``ValueError`` when the numbers of items differ.
     """
+    return paired_contrasts(first, second, {"": measure}, draws=draws, seed=seed)[""]
+
+
+def paired_contrasts(
+    first: Tally, second: Tally, measures: Mapping[str, Measure], *, draws: int = DRAWS, seed: int = SEED
+) -> dict[str, Contrast]:
+    """Compare several measures between two arms in the same draws of items, as ``paired_contrast`` does one.
+
+    Returns a contrast for each name of ``measures``. Raises ``ValueError`` when the numbers of items differ.
+    """
     if first.answered.n.shape != second.answered.n.shape:
         raise ValueError("a paired contrast needs the same items in both arms")
     rng = np.random.default_rng(seed)
     probes = _shared(first.probe_cells(), second.probe_cells())
     traps = _shared(first.trap_cells(), second.trap_cells())
     weights = (_weights(int(probes.sum()), draws, rng), _weights(int(traps.sum()), draws, rng))
-    values = []
+    arms = []
     for arm in (first, second):
         cells = (arm.probe_cells()[probes], arm.trap_cells()[traps])
         drawn = [(w @ c.astype(np.float64)).astype(np.int64) for w, c in zip(weights, cells, strict=True)]
-        values.append(np.asarray(measure(arm.with_cells(drawn[0], drawn[1])), dtype=np.float64))
-    differences = values[1] - values[0]
+        arms.append(arm.with_cells(drawn[0], drawn[1]))
+    n, how = int(probes.sum() + traps.sum()), f"{draws} draws of items, paired, seed {seed}"
+    return {name: _contrast(arms[0], arms[1], measure, n, how) for name, measure in measures.items()}
+
+
+def _contrast(first: Tally, second: Tally, measure: Measure, n: int, how: str) -> Contrast:
+    """Return the contrast of two arms whose leading axis has the data themselves before the draws."""
+    values = [np.asarray(measure(arm), dtype=np.float64) for arm in (first, second)]
+    # equal values may have been summed in another order: a rounding error must not count as a difference
+    differences = np.round(values[1] - values[0], 12)
     point, spread = float(differences[0]), differences[1:]
-    n = int(probes.sum() + traps.sum())
     shown = [float(v[0]) if math.isfinite(v[0]) else None for v in values]
     if not math.isfinite(point):
         where = "both arms" if shown == [None, None] else "one arm"
@@ -58,7 +76,7 @@ def paired_contrast(first: Tally, second: Tally, measure: Measure, *, draws: int
         point,
         made.ci,
         n=n,
-        method=f"{made.method}, {draws} draws of items, paired, seed {seed}" if made.ci else "",
+        method=f"{made.method}, {how}" if made.ci else "",
         note=made.note,
     )
     return Contrast(first=shown[0], second=shown[1], difference=difference, p=bootstrap_p(spread))
