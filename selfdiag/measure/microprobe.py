@@ -164,7 +164,7 @@ def set_verdict(items: Sequence[ItemVerdict], *, draws: int = DRAWS, seed: int =
     verdict: SetVerdict = "inconclusive, n too small"
     note = ""
     if n < SET_SIZE or within_95 is None:
-        note = f"{n} items with a reading, a verdict needs {SET_SIZE}"
+        note = f"{n} with a reading, a verdict needs {SET_SIZE}"
     elif within_95[0] > 0 and (shifts.mean() >= MOVED or 4 * far >= n):
         verdict = "unassociated" if bare.size >= SET_SIZE and _about_zero(bare_90) else "movable"
     elif 5 * counted["pinned"] >= 4 * n:

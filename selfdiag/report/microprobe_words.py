@@ -89,7 +89,10 @@ def _set_words(found: MicroprobeSummary) -> str:
             f"confidence does not follow the claimed accuracy, {shift}, within 5 of 0 "
             f"(90 % interval {ends(found.shift_90, sign=True)})"
         )
-    return found.note or f"the interval is too wide, {shift}"
+    why = found.note or "the interval is too wide"
+    if found.shift.value is None:
+        return why
+    return f"{why}; {shift} from {low} % to {high} %{_mechanisms(found.mechanisms)}"
 
 
 def figures(found: MicroprobeSummary) -> list[Figure]:

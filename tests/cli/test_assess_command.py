@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from selfdiag.cli.main import COMMANDS
 from selfdiag.elicit.citations import LookedUp
 from selfdiag.runs import doi_lookup
 from selfdiag.runs.store import read_run
@@ -15,11 +14,6 @@ from selfdiag.safety import SelfdiagError
 
 SMALL = ("--instances", "2", "--questionnaires", "4", "--tasks", "25")
 NOBODY = {"OLLAMA_HOST": "http://127.0.0.1:9"}
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(COMMANDS, "assess", ("selfdiag.cli.assess:assess", "Hold claims against deeds."))
 
 
 def test_help_is_there_and_loads_nothing_heavy(selfdiag) -> None:

@@ -7,15 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from selfdiag.cli import main
-
-LINE = ("selfdiag.cli.compare:compare", "Compare runs item by item.")
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(main.COMMANDS, "compare", LINE)
-
 
 @pytest.fixture
 def runs(selfdiag, tmp_path: Path) -> tuple[str, str]:

@@ -5,24 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from selfdiag.cli.main import COMMANDS
 from selfdiag.runs.records import LADDER, SWAP, TOPICPASS
 from selfdiag.runs.store import read_run
-
-LINES = {
-    "ladder": ("selfdiag.cli.ladder:ladder", "Does its own measured profile make a model's confidence better?"),
-    "topicpass": ("selfdiag.cli.topicpass:topicpass", "Does a false profile move a model's confidence?"),
-    "swap": ("selfdiag.cli.swap:swap", "Put another model's profile before a model."),
-    "profile": ("selfdiag.cli.profile:profile", "Export, sign or verify a profile."),
-}
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands are there, wherever they stand in the help."""
-    for name, line in LINES.items():
-        if name not in COMMANDS:
-            monkeypatch.setitem(COMMANDS, name, line)
 
 
 @pytest.mark.parametrize("command", ["ladder", "topicpass", "swap"])

@@ -6,18 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from selfdiag.cli.main import COMMANDS
 from selfdiag.models import persona
 from selfdiag.models.base import Call, ProviderError, Reply
 from selfdiag.runs.store import read_manifest, read_run
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command is there, wherever it stands in the help."""
-    if "microprobe" not in COMMANDS:
-        where = "selfdiag.cli.microprobe:microprobe"
-        monkeypatch.setitem(COMMANDS, "microprobe", (where, "See whether confidence follows a claimed accuracy."))
 
 
 def document(done) -> dict:

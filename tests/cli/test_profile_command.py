@@ -5,15 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from selfdiag.cli.main import COMMANDS
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command is there, wherever it stands in the help."""
-    if "profile" not in COMMANDS:
-        monkeypatch.setitem(COMMANDS, "profile", ("selfdiag.cli.profile:profile", "Export, sign or verify a profile."))
-
 
 @pytest.fixture
 def exported(selfdiag, tmp_path: Path) -> Path:

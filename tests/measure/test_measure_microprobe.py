@@ -238,7 +238,7 @@ def test_wide_shifts_are_inconclusive() -> None:
 def test_too_few_items() -> None:
     made = set_verdict([*moved_by(*[30] * 15), item_verdict(None, 90)])
     assert made.verdict == "inconclusive, n too small" and made.shift.value == 30
-    assert made.note == "15 items with a reading, a verdict needs 16; items without a reading left out: 1"
+    assert made.note == "15 with a reading, a verdict needs 16; items without a reading left out: 1"
     assert made.shares == {"movable": 15 / 16, "no reading": 1 / 16}
 
 

@@ -129,15 +129,15 @@ def test_sets_in_words() -> None:
         "(90 % interval [0, 0])."
     )
     against = together(lambda call: right(90 if call.claim == 0 else 20))
-    assert against == "inconclusive, n too small: confidence moves against the claim."
+    assert against.startswith("inconclusive, n too small: confidence moves against the claim; -70 points on average")
     nothing = together(lambda call: ABSTAINED)
-    assert nothing.startswith("inconclusive, n too small: 0 items with a reading, a verdict needs 16")
+    assert nothing.startswith("inconclusive, n too small: 0 with a reading, a verdict needs 16")
 
 
 def test_a_wide_interval_is_said() -> None:
     order = [probe.id for probe in EVERY.check]
     found = together(lambda call: right(50 + (40 if order.index(call.item_id) % 2 else -40) * bool(call.claim)))
-    assert found.startswith("inconclusive, n too small: the interval is too wide, -1.9 points on average [")
+    assert found.startswith("inconclusive, n too small: the interval is too wide; -1.9 points on average [")
 
 
 def test_points_in_words() -> None:
