@@ -192,3 +192,28 @@ def test_an_openai_server_that_is_really_there(selfdiag, tmp_path: Path) -> None
         assert refused.stdout == ""
     finally:
         server.communicate("", timeout=30)
+
+
+def test_the_real_model_speaks_of_itself_and_is_tried(selfdiag) -> None:
+    few = ("--instances", "1", "--questionnaires", "2", "--tasks", "3")
+    done = selfdiag("assess", "embedded", *few, "--json", "--plain", timeout=500)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["schema"] == "selfdiag.assess/1"
+    assert not found["model"]["simulated"]
+    assert list(found["internal"]) == list(found["external"]) == ["x1", "x2", "x3", "x4", "x5"]
+    for claimed, shown in zip(found["internal"].values(), found["external"].values(), strict=True):
+        assert claimed["n"] == 2 or claimed["note"]
+        assert (shown["value"] is None) == ("cannot say" in shown["note"] or "missing" in shown["note"])
+    assert found["external"]["x1"]["denominator"] + found["external"]["x1"]["note"].count("left out") >= 60
+    assert found["external"]["x3"]["denominator"] >= 3
+    assert found["questionnaire"]["yes_rate"]["n"] <= 15
+
+
+def test_a_claim_moves_the_real_model_and_only_the_claim_differs(selfdiag) -> None:
+    done = selfdiag("microprobe", "embedded", "--item", "geography-01", "--json", "--plain", timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (item,) = found["items"]
+    assert set(item["claims"]) == {"0", "95"}
+    assert item["claims"]["95"]["confidence"] - item["claims"]["0"]["confidence"] >= 50
