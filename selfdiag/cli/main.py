@@ -48,8 +48,8 @@ Examples:
 A MODEL is PROVIDER:NAME; 'selfdiag models' lists what is there.
 
 \b
-Exit codes: {ExitCode.OK} ok, {ExitCode.USAGE} wrong input, {ExitCode.PROVIDER} model not reachable,
-{ExitCode.INCOMPLETE} incomplete, {ExitCode.INTERRUPTED} interrupted.
+Exit codes: {ExitCode.OK} ok, {ExitCode.GATE_FAILED} a gate failed, {ExitCode.USAGE} wrong input,
+{ExitCode.PROVIDER} model not reachable, {ExitCode.INCOMPLETE} incomplete, {ExitCode.INTERRUPTED} interrupted.
 """
 
 

@@ -57,7 +57,10 @@ Examples:
 @click.option("--dry-run", is_flag=True, help="Print what would be asked, and ask nothing.")
 @yes_option
 @click.option(
-    "--sections", default="probes,traps", callback=names, help="What to ask: probes,traps (default), fresh-check."
+    "--sections",
+    default="probes,traps",
+    callback=names,
+    help="What to ask: probes,traps (default), questionnaire, microprobe, anchor, fresh-check.",
 )
 @click.option("--fresh", type=int, metavar="SEED", help="Ask newly generated questions in the computable topics.")
 @click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level.")

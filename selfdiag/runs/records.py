@@ -39,8 +39,8 @@ SOURCES = ("stated", "posthoc", "logprob", "agreement")
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a run is asked with.
 
-    The fields up to ``think`` change what is asked or how it is read: a resumed run must keep them. The
-    fields of ``FREE`` may change at any time. ``confidence`` holds the sources to collect, of ``SOURCES``; the
+    The fields of ``FREE`` may change at any time; a resumed run must keep all others, which change what is asked or how
+    it is read. ``confidence`` holds the sources to collect, of ``SOURCES``; the
     first is the one the measures speak of. ``instances`` are passes through the statements of the questionnaire,
     ``ratings`` those through the criteria of the self-profile, and ``tasks`` the scored elements of each criterion
     of the external profile; they count where their section is asked.
@@ -89,9 +89,9 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once.
 
     ``arm`` is what stands in the profile slot: ``none``, ``claim`` (one line says ``claim`` percent for
-    ``claim_bin``), or the arm of a ladder, whose profile the manifest
-    holds and which says ``claim`` percent for the item's own topic. In the section ``anchor`` it is
-    ``example`` and ``claim`` the value shown. ``batch`` numbers the stretches of a ladder's call order.
+    ``claim_bin``), or the arm of a ladder, whose profile the manifest holds and which says ``claim`` percent for the
+    item's own topic. In the section ``anchor`` it is ``example`` and ``claim`` the value shown. ``batch`` numbers the
+    stretches of a ladder's call order.
     ``temperature`` is None where the run's own holds.
     """
 
