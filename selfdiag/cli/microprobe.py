@@ -66,7 +66,12 @@ def _points(_ctx: click.Context, _param: click.Parameter, value: float | None) -
 @click.command(help=HELP)
 @click.argument("model")
 @click.option("--item", metavar="ID", help="This item alone.")
-@click.option("--bin", "topic", metavar="NAME", help="Every item of this topic.")
+@click.option(
+    "--bin",
+    "topic",
+    metavar="NAME",
+    help="Every item of this topic; 14 of the shipped ones, too few for a verdict on the set.",
+)
 @click.option(
     "--auto", is_flag=True, help="Try 16 items, keep the one that moves most, and ask it at 0, 25, 75 and 95 %."
 )
@@ -171,7 +176,10 @@ def _choose(settings: RunSettings, flags: dict[str, Any]) -> int:
     code = how_it_ended(session, outcome)
     trial = read_run(session.folder)
     if outcome.word != "complete":
-        why = "the trial is not complete, so no item is kept: begin again with --auto, or name one with --item"
+        why = (
+            "the trial is not complete, so no item is kept: begin again with --auto; finished by 'selfdiag run "
+            "--resume' it is a microprobe of the items it tried"
+        )
         return _conclude(session, nothing_kept(trial, why), code, flags)
     chosen = pick(trial)
     if chosen.item_id is None:
@@ -180,10 +188,7 @@ def _choose(settings: RunSettings, flags: dict[str, Any]) -> int:
     plan = kept_plan(settings, trial, chosen.item_id, labelled=labelled, wordings=wordings)
     settings = msgspec.structs.replace(settings, items=(chosen.item_id,))
     session, outcome = _asked(settings, plan, kept_folder, flags)
-    found = _found(session)
-    summary = msgspec.structs.replace(found.summary, notes=(*found.summary.notes, chosen.note))
-    found = msgspec.structs.replace(found, summary=summary)
-    return _conclude(session, found, how_it_ended(session, outcome) or code, flags)
+    return _conclude(session, _found(session), how_it_ended(session, outcome) or code, flags)
 
 
 def _folders(out: Path | None) -> tuple[Path | None, Path | None]:
@@ -211,8 +216,15 @@ def _conclude(session: Session, found: Microprobe, code: int, flags: dict[str, A
 
 
 def _gate(found: Microprobe, most: float | None) -> int:
-    size = found.summary.absolute_shift
-    if most is None or (size.value is not None and size.value <= most):
+    from selfdiag.measure.microprobe import SET_SIZE
+
+    size, asked = found.summary.absolute_shift, found.summary.asked
+    if most is None:
+        return ExitCode.OK
+    if size.value is not None and asked >= SET_SIZE > size.n:
+        say(f"selfdiag: only {size.n} of {asked} items have a reading, too few for --max-shift")
+        return ExitCode.GATE_FAILED
+    if size.value is not None and size.value <= most:
         return ExitCode.OK
     measured = f"is {size.value:.1f} points" if size.value is not None else f"is missing ({size.note})"
     say(f"selfdiag: the mean size of the shift {measured}, --max-shift allows {most:g}")

@@ -28,12 +28,12 @@ def list_runs(as_json: bool) -> None:
     if not rows:
         click.echo("no run yet: make one with 'selfdiag run MODEL'")
         return
-    shown = [("run", "tier", "model", "answered", "state")]
+    shown = [("run", "kind", "tier", "model", "answered", "state")]
     for row in rows:
         model = one_line(row.model, 18 if row.simulated else 30) + (" (simulated)" if row.simulated else "")
         # a letter in brackets speaks of a part of the run only
         tier = row.tier if row.state == "complete" or not row.tier else f"({row.tier})"
-        shown.append((one_line(row.run_id, 40), tier, model, f"{row.answered} of {row.planned}", row.state))
+        shown.append((one_line(row.run_id, 40), row.kind, tier, model, f"{row.answered} of {row.planned}", row.state))
     click.echo(table(shown))
 
 
@@ -42,19 +42,19 @@ def list_runs(as_json: bool) -> None:
 @json_option
 def show(run: str, as_json: bool) -> None:
     """Show one run."""
-    from selfdiag.protocols.audit import structured_mode, summarise
-    from selfdiag.report.card import card_lines, framed
+    from selfdiag.protocols.audit import structured_mode
+    from selfdiag.report.results import result_of
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
     from selfdiag.safety import one_line
 
     found = read_run(find_run(run))
-    summary = summarise(found)
+    result = result_of(found)
     if as_json:
-        print_json(summary)
+        print_json(result.document)
         return
     manifest = found.manifest
-    click.echo("\n".join(framed(card_lines(summary))))
+    click.echo("\n".join(result.lines(False)))
     version = one_line(manifest.selfdiag, 20)
     click.echo(f"  run {one_line(manifest.run_id, 40)} · selfdiag {version} · in {one_line(str(found.folder))}")
     click.echo(

@@ -237,8 +237,8 @@ def _pinned(low: float, high: float, example: float | None) -> bool:
 def _intervals(
     shifts: Floats, draws: int, seed: int
 ) -> tuple[tuple[float, float], tuple[float, float]] | tuple[None, None]:
-    """Return the 95 % and the 90 % interval of the mean, None without a shift."""
-    if not shifts.size:
+    """Return the 95 % and the 90 % interval of the mean, None below two shifts."""
+    if shifts.size < 2:
         return None, None
     a, b, c, d = quantiles(mean_draws(shifts, draws, seed), [0.025, 0.05, 0.95, 0.975]).tolist()
     return (a, d), (b, c)

@@ -115,6 +115,8 @@ def _sentence(without: Estimate, shown: tuple[ExampleShown, ...], slope: Estimat
     verdict = (
         f"an example pulls it by {10 * slope.value:.1f} points for every 10"
         if least > 0
+        else "as often as without it, so no pull of the example shows"
+        if echoes
         else "no pull of the example shows"
     )
     return (

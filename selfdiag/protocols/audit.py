@@ -20,6 +20,7 @@ from selfdiag.protocols.second_opinion import second_opinion
 from selfdiag.protocols.sources import run_columns, sources_of
 from selfdiag.protocols.summary import Summary, SummaryBattery, Usage, model_of
 from selfdiag.runs.engine import TRIAL
+from selfdiag.runs.plan import open_calls
 from selfdiag.runs.records import MEASURED_SECTIONS, PlannedCall, Record
 from selfdiag.runs.store import Run
 
@@ -96,12 +97,15 @@ def standing(run: Run) -> tuple[str, ...]:
     notes = []
     if run.manifest.model.simulated:
         notes.append("simulated: these replies were written by a script, not by a model")
-    planned = sum(call.section in MEASURED_SECTIONS for call in run.manifest.plan)
-    records = run.measured()
-    errors = sum(record.outcome == "error" for record in records)
-    missing = planned - len(records)
-    if missing or errors:
-        notes.append(f"incomplete: {missing} of {planned} calls not asked, {errors} ended in an error")
+    plan, latest = run.manifest.plan, run.latest()
+    left = open_calls(plan, latest)
+    errors = sum(call.call_id in latest for call in left)
+    if left:
+        sections = Counter(call.section for call in left)
+        where = ", ".join(f"{section} {count}" for section, count in sections.items())
+        within = f" ({where})" if len({call.section for call in plan}) > 1 else ""
+        missing = len(left) - errors
+        notes.append(f"incomplete: {missing} of {len(plan)} calls not asked, {errors} ended in an error{within}")
     return tuple(notes)
 
 

@@ -27,6 +27,7 @@ from selfdiag.measure.microprobe import (
 )
 from selfdiag.measure.resampling import DRAWS, SEED, wilson
 from selfdiag.protocols.claim_replies import GRADED, NOT_ASKED, ClaimReply, replies_of
+from selfdiag.runs.claims import judged_claims
 from selfdiag.runs.records import MICROPROBE, Manifest, PlannedCall
 from selfdiag.runs.store import Run
 
@@ -59,7 +60,7 @@ class ProbedItem(ItemVerdict, frozen=True, kw_only=True):
     in_order: bool | None
 
     def ends(self) -> tuple[ClaimReply, ClaimReply]:
-        """Return the replies under the lowest and the highest claim."""
+        """Return the replies under the two claims that are judged."""
         return ends_of(self.claims)
 
     def points(self, claim: int) -> float:
@@ -163,8 +164,9 @@ def microprobe_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Micropro
 
 
 def ends_of(claims: Mapping[str, ClaimReply]) -> tuple[ClaimReply, ClaimReply]:
-    """Return the replies under the lowest and the highest claim; there must be one."""
-    return claims[min(claims, key=int)], claims[max(claims, key=int)]
+    """Return the replies under the two claims that are judged; there must be one."""
+    low, high = judged_claims([int(claim) for claim in claims])
+    return claims[str(low)], claims[str(high)]
 
 
 def share(k: int, n: int, *, undefined: str) -> Estimate:
@@ -242,8 +244,9 @@ def _shift(claims: Mapping[str, ClaimReply]) -> float | None:
 
 
 def _differing_line(calls: Sequence[PlannedCall], manifest: Manifest) -> tuple[str, str]:
-    """Return the line of the prompt that differs between the lowest and the highest claim."""
-    texts = [manifest.prompts[pick(calls, key=_claim).prompt] for pick in (min, max)]
+    """Return the line of the prompt that differs between the two claims that are judged."""
+    by_claim = {_claim(call): call for call in calls}
+    texts = [manifest.prompts[by_claim[claim].prompt] for claim in judged_claims(list(by_claim))]
     low, high = (f"{manifest.systems[text.system]}\n{text.user}".split("\n") for text in texts)
     return next((pair for pair in zip(low, high, strict=False) if pair[0] != pair[1]), ("", ""))
 

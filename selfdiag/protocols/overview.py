@@ -10,16 +10,21 @@ from selfdiag.measure.tiers import tier_letters
 from selfdiag.protocols.rows import tally_of
 from selfdiag.protocols.sources import run_columns
 from selfdiag.runs.plan import open_calls
+from selfdiag.runs.records import kind_of
 from selfdiag.runs.shelf import run_folders
 from selfdiag.runs.store import read_run
 from selfdiag.safety import SelfdiagError
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One run: ``state`` is complete, stopped, not ended or damaged; ``tier`` is empty when it cannot be read."""
+    """One run: ``state`` is complete, stopped, not ended or damaged; ``kind`` is that of ``kind_of``.
+
+    ``tier`` is empty where the run is no audit, or cannot be read.
+    """
 
     run_id: str
     state: str
+    kind: str = "audit"
     tier: str = ""
     model: str = ""
     simulated: bool = False
@@ -41,13 +46,14 @@ def _row(folder: Path) -> RunRow:
         return RunRow(run_id=folder.name, state="damaged")
     manifest, latest = run.manifest, run.latest()
     answered = len(manifest.plan) - len(open_calls(manifest.plan, latest))
-    columns, _ = run_columns(run, run.measured())
+    kind = kind_of(manifest.settings.sections)
     stretches = manifest.sessions
     ended = bool(stretches) and bool(stretches[-1].ended)
     return RunRow(
         run_id=folder.name,
         state="complete" if answered == len(manifest.plan) else ("stopped" if ended else "not ended"),
-        tier=str(tier_letters(tally_of(columns))),
+        kind=kind,
+        tier=str(tier_letters(tally_of(run_columns(run, run.measured())[0]))) if kind == "audit" else "",
         model=manifest.settings.model,
         simulated=manifest.model.simulated,
         battery=manifest.settings.battery,

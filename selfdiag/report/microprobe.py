@@ -13,6 +13,7 @@ from selfdiag.protocols.microprobe import Microprobe, MicroprobeSummary, ProbedI
 from selfdiag.report import words
 from selfdiag.report.microprobe_words import ends, figures, item_sentence, points, set_sentence
 from selfdiag.report.page import WIDTH, cell, table
+from selfdiag.runs.claims import LOW_AND_HIGH, judged_claims
 from selfdiag.safety import one_line
 
 BAR = 25
@@ -44,8 +45,9 @@ def microprobe_lines(found: Microprobe, *, plain: bool = False) -> list[str]:
     if len(found.items) == 1:
         item = found.items[0]
         lines += ["", *_asked(item, summary), "", *_wrapped(item_sentence(item)), "", *_replies(item, plain=plain)]
-        if item.noise:
-            lines += ["", f"  another wording under the same claim moves it by up to {item.noise:g}"]
+        if item.wordings > 1:
+            moved = f"another wording under the same claim moves it by up to {item.noise:g}"
+            lines += ["", f"  {words.several(item.wordings, 'wording')} asked: {moved}"]
     elif found.items:
         lines += ["", *_wrapped(set_sentence(summary)), "", *_figures(summary), "", *_items(found.items)]
     return [*lines, *([""] if summary.notes else []), *_notes(summary.notes)]
@@ -59,7 +61,7 @@ def anchor_lines(found: Anchor) -> list[str]:
 def microprobe_markdown(found: Microprobe) -> str:
     """Return the section of a report: the verdict, the figures, and every item."""
     summary = found.summary
-    low, high = summary.claims[0], summary.claims[-1]
+    low, high = judged_claims(summary.claims) if summary.claims else LOW_AND_HIGH
     sentence = item_sentence(found.items[0]) if len(found.items) == 1 else set_sentence(summary)
     named = "names its topic" if summary.labelled else "does not name its topic"
     rows = [
@@ -183,7 +185,8 @@ def _item_row(item: ProbedItem, claims: Sequence[str]) -> list[str]:
     replies = [item.claims.get(claim) for claim in claims]
     said = ["–" if reply is None else _sure(reply) for reply in replies]
     answers = " → ".join(f"{cell(reply.answer or '–', 40)} ({_outcome(reply)})" for reply in item.ends())
-    shifts = [points(item.shift, sign=True), points(item.noise), points(item.off_topic, sign=True)]
+    noise = points(item.noise) if item.wordings > 1 else "–"
+    shifts = [points(item.shift, sign=True), noise, points(item.off_topic, sign=True)]
     bare = points(item.unlabelled, sign=True)
     return [cell(item.id, 60), *said, *shifts, bare, item.mechanism or "–", item.verdict, answers]
 

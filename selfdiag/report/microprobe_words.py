@@ -9,6 +9,7 @@ from selfdiag.measure.estimate import Estimate
 from selfdiag.protocols.claim_replies import ClaimReply
 from selfdiag.protocols.microprobe import MicroprobeSummary, ProbedItem
 from selfdiag.report import words
+from selfdiag.runs.claims import LOW_AND_HIGH, judged_claims
 
 _UNREAD = {
     "abstained": "it abstained",
@@ -43,7 +44,7 @@ def set_sentence(found: MicroprobeSummary) -> str:
 
 
 def _item_words(item: ProbedItem) -> str:
-    low, high = min(item.claims, key=int), max(item.claims, key=int)
+    low, high = judged_claims([int(claim) for claim in item.claims])
     first, last = item.ends()
     said = f"{first.confidence} at {low} %, {last.confidence} at {high} %"
     if item.verdict == "movable":
@@ -67,13 +68,15 @@ def _item_words(item: ProbedItem) -> str:
 
 
 def _set_words(found: MicroprobeSummary) -> str:
-    low, high = found.claims[0], found.claims[-1]
+    low, high = judged_claims(found.claims) if found.claims else LOW_AND_HIGH
     shift = f"{points(found.shift.value, sign=True)} points on average {ends(found.shift.ci, sign=True)}".rstrip()
     if found.set_verdict == "movable":
         moved = round((found.moved.value or 0) * found.n)
+        copies = found.mechanisms.get("number", 0) > found.mechanisms.get("profile", 0)
+        what = "number that is claimed, whichever topic it is about" if copies else "claimed accuracy"
         return (
-            f"confidence follows the claimed accuracy, {shift} from {low} % to {high} %, and {moved} of "
-            f"{words.several(found.n, 'item')} move by 10 or more{_mechanisms(found.mechanisms)}"
+            f"confidence follows the {what}, {shift} from {low} % to {high} %, and {moved} of "
+            f"{words.several(found.n, 'item')} move by 10 or more{_mechanisms(found.mechanisms)}{_unasked(found)}"
         )
     if found.set_verdict == "unassociated":
         alone = points(found.unlabelled.value, sign=True)
@@ -163,6 +166,11 @@ def _control(item: ProbedItem) -> str:
 
 def _unread(reply: ClaimReply) -> str:
     return _UNREAD.get(reply.outcome, "it stated no confidence")
+
+
+def _unasked(found: MicroprobeSummary) -> str:
+    asked = found.unlabelled.n or not found.labelled
+    return "" if asked else "; whether it does without the topic's name was not asked"
 
 
 def _mechanisms(counts: Mapping[str, int]) -> str:

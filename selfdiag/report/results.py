@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from selfdiag.report.page import cell
-from selfdiag.runs.records import LADDER, MICROPROBE, SWAP, TASKS, TOPICPASS
+from selfdiag.runs.records import LADDER, MICROPROBE, SWAP, TOPICPASS, kind_of
 from selfdiag.runs.store import Run
 
 
@@ -25,18 +25,15 @@ def result_of(run: Run, *, full_intervals: bool = False) -> Result:
         run: manifest and records.
         full_intervals: refit the fitted measures of an audit in every draw, which takes seconds.
     """
-    sections = run.manifest.settings.sections
-    if sections == (LADDER,):
-        return _ladder(run)
-    if sections == (TOPICPASS,):
-        return _topicpass(run)
-    if sections == (SWAP,):
-        return _swap(run)
-    if sections == (MICROPROBE,):
-        return _microprobe(run)
-    if TASKS in sections:
-        return _assessment(run)
-    return _audit(run, full_intervals)
+    others = {
+        LADDER: _ladder,
+        TOPICPASS: _topicpass,
+        SWAP: _swap,
+        MICROPROBE: _microprobe,
+        "assess": _assessment,
+    }
+    made = others.get(kind_of(run.manifest.settings.sections))
+    return made(run) if made is not None else _audit(run, full_intervals)
 
 
 def _audit(run: Run, full_intervals: bool) -> Result:
@@ -60,15 +57,20 @@ def _assessment(run: Run) -> Result:
 
 def _microprobe(run: Run) -> Result:
     from selfdiag.protocols.microprobe import microprobe_of
+    from selfdiag.report.arms import method_rows
     from selfdiag.report.microprobe import microprobe_lines, microprobe_markdown
 
     found = microprobe_of(run)
     assert found is not None, "the run asked claims alone"  # noqa: S101
     title = f"# Microprobe: {cell(found.model)}{' (simulated)' if found.simulated else ''}"
+    flags = [] if found.summary.labelled else ["--no-label"]
+    flags += ["--auto"] if found.summary.tried else ["--claims", ",".join(map(str, found.summary.claims))]
     return Result(
         found.document(),
         lambda plain: microprobe_lines(found, plain=plain),
-        lambda: f"{title}\n\n{microprobe_markdown(found)}\n",
+        lambda: "\n\n".join(
+            [title, microprobe_markdown(found), f"## How it was asked\n\n{method_rows(run, MICROPROBE, flags)}\n"]
+        ),
     )
 
 

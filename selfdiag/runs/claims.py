@@ -17,6 +17,11 @@ CLAIM = "claim"
 EXAMPLE = "example"
 
 
+def judged_claims(claims: Sequence[int]) -> tuple[int, int]:
+    """Return the two claims between which a shift is judged: 0 and 95 where both are asked, else the outermost."""
+    return LOW_AND_HIGH if set(LOW_AND_HIGH) <= set(claims) else (min(claims), max(claims))
+
+
 def one_a_topic(probes: Sequence[Probe], seed: int) -> tuple[Probe, ...]:
     """Return one probe of every topic, chosen by the seed."""
     order = SeededOrder("one a topic", seed)
@@ -51,12 +56,12 @@ def add_claims(
         bins: every topic of the profile, in the order of its line.
         claims: claimed accuracies in percent.
         labelled: name the topic of the question in the user turn.
-        control: ask also with the least and the largest claim on another topic's line.
+        control: ask also with the two claims that are judged on another topic's line.
         unlabelled: ask also with these two claims on the item's own line without naming its topic.
         wordings: so many wordings of each item, the drawn one first.
     """
     seed = book.settings.seed
-    ends = (min(claims), max(claims))
+    ends = judged_claims(claims)
     for probe in SeededOrder("claims", seed).shuffled(probes):
         first = wording(probe, seed)
         asked = [(first + step) % len(probe.questions) for step in range(min(wordings, len(probe.questions)))]

@@ -85,6 +85,13 @@ FREE: frozenset[str] = frozenset(
 """Settings that change neither what is asked nor how it is read."""
 
 
+def kind_of(sections: tuple[str, ...]) -> str:
+    """Return what kind of run these sections make: an experiment's name, ``assess``, or ``audit``."""
+    if len(sections) == 1 and sections[0] in EXPERIMENTS:
+        return sections[0]
+    return "assess" if TASKS in sections else "audit"
+
+
 class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the plan. ``prompt`` is the SHA-256 of its prompt, whose text the manifest holds once.
 

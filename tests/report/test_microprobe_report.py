@@ -105,7 +105,7 @@ def test_a_shift_within_the_noise_names_the_noise() -> None:
     assert item_sentence(found.items[0]) == (
         "unmoved: it does not follow the claimed accuracy: 40 at 0 %, 60 at 95 %; another wording alone moves it by 18."
     )
-    assert "  another wording under the same claim moves it by up to 18" in microprobe_lines(found)
+    assert "  3 wordings asked: another wording under the same claim moves it by up to 18" in microprobe_lines(found)
 
 
 def together(reply: Callable[[PlannedCall], Reply], plan: Plan = EVERY) -> str:
@@ -118,8 +118,8 @@ def test_sets_in_words() -> None:
     assert follow.startswith("unassociated: confidence follows the claim only where the question names its topic, +90")
     number = together(lambda call: right(5 if call.claim == 0 else 95))
     assert number == (
-        "movable: confidence follows the claimed accuracy, +90 points on average from 0 % to 95 %, and 21 of 21 items "
-        "move by 10 or more; of the 21 that move, 21 follow the number on another topic's line too, 0 do not."
+        "movable: confidence follows the number that is claimed, whichever topic it is about, +90 points on average "
+        "from 0 % to 95 %, and 21 of 21 items move by 10 or more; of the 21 that move, 21 follow the number on another topic's line too, 0 do not."
     )
     profile = together(lambda call: right(95 if call.claim and call.claim_bin == bins[call.item_id] else 5))
     assert profile.endswith("of the 21 that move, 0 follow the number on another topic's line too, 21 do not.")
@@ -209,7 +209,7 @@ def test_the_section_of_a_report() -> None:
     assert "| moved by 10 or more | 100 % | [85, 100] | 21 |  |" in text
     rows = [line for line in text.splitlines() if line.startswith("| geography-")]
     assert len(rows) == 1
-    assert rows[0].endswith("| 5 | 95 | +90 | 0 | +90 | +90 | number | movable | a (✓ right) → a (✓ right) |")
+    assert rows[0].endswith("| 5 | 95 | +90 | – | +90 | +90 | number | movable | a (✓ right) → a (✓ right) |")
     alone = result(microprobe_plan(ONE), lambda call: right(100))
     assert item_sentence(alone.items[0]) in microprobe_markdown(alone)
     head = len(next(line for line in text.splitlines() if line.startswith("| item |")).split(" | "))
