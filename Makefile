@@ -8,11 +8,12 @@ BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generat
 COVERING := tests/battery tests/measure tests/elicit tests/runs $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
-.PHONY: run test lint types unit engine fuzz bench format lock clean help
+.PHONY: run test lint types unit engine fuzz web-test bench format lock clean help
 
 help:
 	@echo "make run     install, then audit a small real model on this machine"
 	@echo "make test    install, then run all checks"
+	@echo "make web-test  open the app in a browser without a window (needs Chromium)"
 	@echo "make fuzz    read and grade 200,000 hostile replies (minutes)"
 	@echo "make bench   measure start-up, the measures and the engine's idle time (minutes)"
 	@echo "make format  put the code into the house form"
@@ -49,6 +50,10 @@ engine: $(VENV)/installed-to-test
 
 fuzz: $(VENV)/installed-to-test
 	$(BIN)/python tests/elicit/fuzz_reading.py --inputs 200000
+
+# needs Chromium on this machine
+web-test: $(VENV)/installed-to-test
+	$(BIN)/python tests/tui/web_check.py
 
 bench: $(VENV)/installed-to-test
 	$(BIN)/python benchmarks/start.py

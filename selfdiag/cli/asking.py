@@ -98,6 +98,22 @@ _MODEL_OPTIONS = (
 )
 
 
+_ITEM_OPTIONS = (
+    click.option("--fresh", type=int, metavar="SEED", help="Ask newly generated questions in the computable topics."),
+    click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level."),
+    click.option("--bins", callback=names, metavar="NAMES", help="Only these topics, separated by commas."),
+    click.option("--items", callback=names, metavar="IDS", help="Only these items, separated by commas."),
+    click.option("--limit", type=click.IntRange(min=1), help="At most so many probes, and so many traps if any."),
+)
+
+
+def item_options(command: F) -> F:
+    """Add the flags that say which items of a battery are asked."""
+    for option in reversed(_ITEM_OPTIONS):
+        command = option(command)
+    return command
+
+
 def model_options(command: F) -> F:
     """Add the flags that say how a model is asked, whatever it is asked."""
     for option in reversed(_MODEL_OPTIONS):
@@ -154,22 +170,6 @@ def resumed_settings(ctx: click.Context, flags: dict[str, Any], before: RunSetti
     for spent in ("budget_seconds", "budget_tokens"):
         changes.setdefault(spent, None)  # a budget holds for the stretch it was given for
     return msgspec.structs.replace(before, **changes)
-
-
-def ask(session: Session, *, plain: bool, yes: bool, again: str = "selfdiag run --resume") -> int:
-    """Ask everything a session plans, tell how it goes, and return the exit code; its records are in its folder.
-
-    Args:
-        session: what to ask.
-        plain: print lines instead of a moving display.
-        yes: do not ask the person before many calls.
-        again: the command that goes on with the run, without its name.
-
-    Raises:
-        SelfdiagError: when no run was kept.
-    """
-    outcome = watched(session, plain=plain, yes=yes)
-    return how_it_ended(session, outcome, again=again)
 
 
 def watched(session: Session, *, plain: bool, yes: bool) -> Outcome:
@@ -247,9 +247,13 @@ def outlook(plan: Plan, info: Any) -> str:
 
 
 def run_name(session: Session) -> str:
-    """Return the name by which a run is found again: its id, or its folder when that is elsewhere."""
+    """Return the name by which a session's run is found again."""
+    return folder_name(session.folder)
+
+
+def folder_name(folder: Path) -> str:
+    """Return the name by which the run of a folder is found again: its id, or the folder when that is elsewhere."""
     from selfdiag.safety import one_line
     from selfdiag.settings import runs_dir
 
-    inside = session.folder.parent == runs_dir()
-    return session.run_id if inside else one_line(str(session.folder))
+    return folder.name if folder.parent == runs_dir() else one_line(str(folder))

@@ -22,12 +22,13 @@ from selfdiag.cli.asking import (
     yes_option,
 )
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, plain_option, print_json, say
+from selfdiag.cli.output import deliver, json_option, plain_option, say
 
 if TYPE_CHECKING:
     from selfdiag.cli.watch import Outcome
     from selfdiag.protocols.assess import Assessment
     from selfdiag.runs.session import Session
+    from selfdiag.runs.store import Run
 
 AGAIN = "selfdiag assess --resume"
 _GRAVEST = (
@@ -52,7 +53,12 @@ Examples:
   selfdiag assess persona:calibrated persona:overconfident
   selfdiag assess openai:NAME --base-url URL --weights research --require x4=.6,msi=.8
   selfdiag assess --resume latest --online
+  selfdiag assess embedded --format md -o self-assessment.md
 """
+
+
+def _years(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    return float(value)
 
 
 @click.command(help=HELP)
@@ -80,6 +86,13 @@ Examples:
     help="Weigh the criteria for research, programming or general use, or as x1=.3,x2=.7.",
 )
 @click.option(
+    "--years",
+    type=click.Choice(["5", "10"]),
+    default="5",
+    callback=_years,
+    help="Knowledge that ends so many years before the run counts 0 (default 5).",
+)
+@click.option(
     "--require",
     metavar="LIST",
     help=f"End with {ExitCode.GATE_FAILED:d} unless reached, such as x4=.6,msi=.8; delta is at most.",
@@ -90,23 +103,30 @@ Examples:
 @out_option
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run: an id, 'latest' or a path.")
 @json_option
+@click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", help="Default text.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write the result to a file.")
 @plain_option
 @yes_option
 @model_options
 @click.pass_context
 def assess(ctx: click.Context, /, models: tuple[str, ...], **flags: Any) -> int:
     """Hold a model's claims against what it does; the help text is ``HELP``."""
+    from selfdiag.protocols.assess import assess_of
     from selfdiag.protocols.requirements import parse_requirements, parse_weights
 
-    weights = parse_weights(flags["weights"])
+    if flags["as_json"] and flags["form"] == "md":
+        raise click.UsageError("--json and --format md contradict each other: give one of them", ctx)
+    parse_weights(flags["weights"])
     required = parse_requirements(flags["require"]) if flags["require"] is not None else {}
     sessions = [_resumed(ctx, models, flags)] if flags["resume"] else _sessions(ctx, models, flags)
     for session in sessions:
         session.provider()  # an unknown model is told before any is asked
     confirm(sum(len(session.plan.calls) for session in sessions), yes=flags["yes"])
     done, codes = _asked(sessions, flags)
-    found = [_assessed(one.session, weights) for one in done]
-    _show(found, done, alone=len(sessions) == 1, as_json=flags["as_json"], plain=flags["plain"])
+    runs = [_read(one.session) for one in done]
+    found = [assess_of(run) for run in runs]
+    _show(found, runs, flags, alone=len(sessions) == 1)
+    _pointers(done, flags)
     codes += [_told(one) for one in done] + _gate(found, required)
     return next(code for code in _GRAVEST if code in {*codes, ExitCode.OK})
 
@@ -207,31 +227,52 @@ def _look_up(session: Session) -> str:
     return f"{found.unanswered} could not be looked up. {found.fault}" if found.unanswered else ""
 
 
-def _assessed(session: Session, weights: Any) -> Assessment:
-    from selfdiag.protocols.assess import assess_of
-    from selfdiag.runs.store import read_run
+def _read(session: Session) -> Run:
+    """Return the run of a session, which keeps the weights and years given now: its report shows the same."""
+    import msgspec
 
-    return assess_of(read_run(session.folder), weights=weights)
+    from selfdiag.runs.store import RunWriter, read_run
+
+    run, chosen = read_run(session.folder), session.settings
+    settings = msgspec.structs.replace(run.manifest.settings, weights=chosen.weights, years=chosen.years)
+    if settings == run.manifest.settings:
+        return run
+    writer, run = RunWriter.resume(session.folder)
+    with writer:
+        writer.save(msgspec.structs.replace(run.manifest, settings=settings))
+    return read_run(session.folder)
 
 
-def _show(found: list[Assessment], done: list[_Done], *, alone: bool, as_json: bool, plain: bool) -> None:
+def _show(found: list[Assessment], runs: list[Run], flags: dict[str, Any], *, alone: bool) -> None:
     from selfdiag.protocols.assess import Assessments
     from selfdiag.report.assessment import assessment_lines, assessments_lines
+    from selfdiag.report.assessment_markdown import assessment_markdown, assessments_markdown
+
+    if not found and not flags["as_json"]:
+        return
+
+    def text() -> str:
+        if flags["form"] == "md":
+            return assessment_markdown(runs[0], found[0]) if len(found) == 1 else assessments_markdown(runs, found)
+        lines = assessment_lines(found[0], plain=flags["plain"]) if len(found) == 1 else assessments_lines(found)
+        return "\n".join(lines)
+
+    document = found[0] if alone else Assessments(models=tuple(found))
+    deliver(document, text, as_json=flags["as_json"], output=flags["output"])
+
+
+def _pointers(done: list[_Done], flags: dict[str, Any]) -> None:
+    """Tell what was wrong with the files of the runs and, below a text, how each is shown again."""
     from selfdiag.safety import one_line
 
     for one in done:
         for problem in one.session.problems:
             say(f"selfdiag: {problem}")
-    if as_json:
-        print_json(found[0] if alone else Assessments(models=tuple(found)))
-        return
-    if len(found) == 1:
-        click.echo("\n".join(assessment_lines(found[0], plain=plain)))
-    elif found:
-        click.echo("\n".join(assessments_lines(found)))
-    click.echo()
-    for one in done:
-        click.echo(f"  {one_line(one.session.settings.model, 80)}, shown again by: {AGAIN} {run_name(one.session)}")
+    if done and flags["form"] == "text" and not flags["as_json"] and flags["output"] is None:
+        click.echo()
+        for one in done:
+            name = one_line(one.session.settings.model, 80)
+            click.echo(f"  {name}, shown again by: selfdiag report {run_name(one.session)}")
 
 
 def _told(done: _Done) -> int:

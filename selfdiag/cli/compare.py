@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from selfdiag.cli.output import json_option, print_json, write_file
+from selfdiag.cli.output import deliver, json_option
 
 HELP = """Compare runs with the first one, paired by item: differences with intervals, and what changed.
 
@@ -35,8 +35,6 @@ def compare(ctx: click.Context, names: tuple[str, ...], form: str | None, as_jso
     if as_json and form not in {None, "json"}:
         raise click.UsageError(f"--json and --format {form} contradict each other: give one of them", ctx)
 
-    import msgspec
-
     from selfdiag.protocols.compare import compare as compared
     from selfdiag.report.comparison import comparison_lines, comparison_markdown
     from selfdiag.runs.shelf import find_run
@@ -44,16 +42,9 @@ def compare(ctx: click.Context, names: tuple[str, ...], form: str | None, as_jso
 
     found = compared([read_run(find_run(name)) for name in names])
     wanted = "json" if as_json else form or "text"
-    if wanted == "json" and output is None:
-        print_json(found)
-        return
-    if wanted == "json":
-        text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
-    elif wanted == "md":
-        text = comparison_markdown(found)
-    else:
-        text = "\n".join(comparison_lines(found)) + "\n"
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    write_file(output, text)
+    deliver(
+        found,
+        lambda: comparison_markdown(found) if wanted == "md" else "\n".join(comparison_lines(found)),
+        as_json=wanted == "json",
+        output=output,
+    )

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("selfdiag.cli.profile:profile", "Export, sign or verify a measured profile."),
     "keys": ("selfdiag.cli.keys:keys", "Keep the keys of model services."),
     "pull": ("selfdiag.cli.pull:pull", "Fetch the embedded model once."),
+    "serve": ("selfdiag.cli.serve:serve", "Open the terminal app in a browser on this machine."),
     "doctor": ("selfdiag.cli.doctor:doctor", "Check this machine and say what to mend."),
     "path": ("selfdiag.cli.path:path", "Print where selfdiag keeps its files."),
 }
@@ -39,6 +40,7 @@ HELP = f"""Ask a language model short questions, and find out whether to believe
 
 \b
 Examples:
+  selfdiag                                  the app: choose a model, watch, look, play
   selfdiag run embedded                     a small real model on this machine
   selfdiag run gguf:model.gguf              a GGUF file
   selfdiag run openai:NAME --base-url URL   any OpenAI-compatible server
@@ -77,10 +79,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the subcommand; a model in its place gets a hint."""
+        """Find the subcommand; a model in its place opens the app on it."""
         name = args[0]
         if name not in COMMANDS and (":" in name or name == "embedded"):
-            raise SelfdiagError(f"to audit a model, write: selfdiag run {one_line(name, 80)}")
+            return name, click.Command(name, callback=lambda: _open_app(name, ctx.params["base_url"])), args[1:]
         return super().resolve_command(ctx, args)
 
 
@@ -91,17 +93,17 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="selfdiag")
+@click.option("--base-url", default="", metavar="URL", help="Address of MODEL's server, for the app.")
 @click.pass_context
-def selfdiag(ctx: click.Context) -> None:
+def selfdiag(ctx: click.Context, base_url: str) -> int:
     """Entry of all commands; its help text is ``HELP``."""
-    if ctx.invoked_subcommand is None:
-        click.echo(
-            "selfdiag audits whether a language model's stated confidence can be believed.\n\n"
-            "  selfdiag run embedded               audit a small real model on this machine\n"
-            "  selfdiag run persona:overconfident  try it without a model (simulated)\n"
-            "  selfdiag models                     what else can be asked\n"
-            "  selfdiag --help                     all commands"
-        )
+    return _open_app("", base_url) if ctx.invoked_subcommand is None else ExitCode.OK
+
+
+def _open_app(model: str, base_url: str) -> int:
+    from selfdiag.cli.app import open_app
+
+    return open_app(model, base_url)
 
 
 def main() -> None:

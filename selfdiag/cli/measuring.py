@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,8 +13,8 @@ from selfdiag.cli.asking import (
     confirm,
     example_option,
     how_it_ended,
+    item_options,
     model_options,
-    names,
     run_name,
     seed_option,
     settings_from,
@@ -21,7 +22,7 @@ from selfdiag.cli.asking import (
     yes_option,
 )
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, plain_option, print_json, say, write_file
+from selfdiag.cli.output import deliver, json_option, plain_option, say
 
 if TYPE_CHECKING:
     from selfdiag.battery.items import Probe
@@ -34,14 +35,6 @@ MEASURED = "measured"
 """Folder of the first stage below ``--out``."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_ITEM_OPTIONS = (
-    click.option("--fresh", type=int, metavar="SEED", help="Ask newly generated questions in the computable topics."),
-    click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level."),
-    click.option("--bins", callback=names, metavar="NAMES", help="Only these topics, separated by commas."),
-    click.option("--items", callback=names, metavar="IDS", help="Only these items, separated by commas."),
-    click.option("--limit", type=click.IntRange(min=1), help="At most so many probes."),
-)
 
 
 def from_option(command: F) -> F:
@@ -88,8 +81,7 @@ def stage_options(command: F) -> F:
     """Add the flags that both stages share, and those that say where the result goes."""
     command = model_options(command)
     command = example_option(command)
-    for option in reversed(_ITEM_OPTIONS):
-        command = option(command)
+    command = item_options(command)
     command = yes_option(command)
     command = plain_option(command)
     command = json_option(command)
@@ -120,12 +112,14 @@ def measured_run(
 
     Raises:
         SelfdiagError: when the run of ``--from`` is not of this model or not complete, or flags say otherwise than it.
+        click.UsageError: when the flags name two forms of the result.
     """
     from selfdiag.protocols.own_profile import measured_probes
     from selfdiag.runs.session import Session
     from selfdiag.runs.store import read_run
-    from selfdiag.safety import one_line
 
+    if flags["as_json"] and flags["form"] == "md":
+        raise click.UsageError("--json and --format md contradict each other: give one of them", ctx)
     if flags["measured"]:
         found = _named_run(ctx, flags)
         confirm(then(measured_probes(found)), yes=flags["yes"])
@@ -140,8 +134,7 @@ def measured_run(
     outcome = watched(session, plain=flags["plain"], yes=True)
     code = how_it_ended(session, outcome)
     if outcome.word != "complete":
-        command = f"selfdiag {ctx.command.name} {one_line(flags['model'], 80)} --from {run_name(session)}"
-        say(f"selfdiag: once it is complete, go on with: {command}")
+        say(f"selfdiag: once it is complete, go on with: {_same_experiment(ctx, flags, run_name(session))}")
         return None, code
     return read_run(session.folder), code
 
@@ -184,16 +177,8 @@ def show(flags: dict[str, Any], result: Any, lines: Callable[[], list[str]], mar
     Raises:
         SelfdiagError: when the file cannot be written.
     """
-    output: Path | None = flags["output"]
-    if flags["as_json"]:
-        print_json(result)
-        if output is None:
-            return
-    text = markdown() if flags["form"] == "md" else "\n".join(lines()) + "\n"
-    if output is not None:
-        write_file(output, text)
-    else:
-        click.echo(text, nl=False)
+    text = markdown if flags["form"] == "md" else lambda: "\n".join(lines())
+    deliver(result, text, as_json=flags["as_json"], output=flags["output"])
 
 
 def calls_of(probes: Sequence[Probe], *, arms: int, wordings: int) -> int:
@@ -222,6 +207,26 @@ def _named_run(ctx: click.Context, flags: dict[str, Any]) -> Run:
                     f"leave {flag} away"
                 )
     return found
+
+
+def _same_experiment(ctx: click.Context, flags: dict[str, Any], run: str) -> str:
+    """Return the command that does the experiment of this one with a run that has measured."""
+    from selfdiag.runs.records import FREE, RunSettings
+    from selfdiag.safety import one_line
+
+    # what was asked stands in the run, and a budget holds for the stretch it was given for
+    settled = set(RunSettings.__struct_fields__) - FREE | {"measured", "budget_seconds", "budget_tokens"}
+    words = ["selfdiag", str(ctx.command.name), flags["model"], "--from", run]
+    for option in ctx.command.params:
+        name = str(option.name)
+        if name in settled or ctx.get_parameter_source(name) != click.core.ParameterSource.COMMANDLINE:
+            continue
+        value = flags[name]
+        if isinstance(value, bool):
+            words.append((option.opts if value else option.secondary_opts)[-1])
+        else:
+            words += [option.opts[-1], str(value)]
+    return one_line(shlex.join(words), 2000)
 
 
 def _below(out: Path | None, name: str) -> Path | None:

@@ -61,6 +61,31 @@ def write_file(path: Path, text: str) -> None:
     say(f"wrote {one_line(str(path))}")
 
 
+def deliver(document: Any, text: Callable[[], str], *, as_json: bool, output: Path | None) -> None:
+    """Print a result as JSON or as text, or write it to a file and print nothing.
+
+    Args:
+        document: the result, as Structs, lists and dicts.
+        text: makes the text, with or without a last line feed; it is not called for JSON.
+        as_json: the form; a file's name does not decide it.
+        output: the file, None for standard output.
+
+    Raises:
+        SelfdiagError: when the file cannot be written.
+    """
+    import msgspec
+
+    if output is None and as_json:
+        print_json(document)
+        return
+    body = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() if as_json else text()
+    body = body.removesuffix("\n") + "\n"
+    if output is None:
+        click.echo(body, nl=False)
+    else:
+        write_file(output, body)
+
+
 def is_terminal(stream: Any) -> bool:
     """Return whether a stream is a terminal that can move its cursor."""
     return stream is not None and bool(stream.isatty()) and os.environ.get("TERM") != "dumb"

@@ -124,5 +124,5 @@ def verify(file: Path, trust: Path | None, as_json: bool) -> int:
     if as_json:
         print_json(gate)
     else:
-        click.echo(f"{gate.state}: {gate.note}")
+        click.echo(str(gate))
     return ExitCode.OK if gate.state == "verified" else ExitCode.GATE_FAILED

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from selfdiag.cli.output import print_json, write_file
+from selfdiag.cli.output import deliver, json_option, plain_option
 
 HELP = """Show or write the report of RUN (an id, a unique part of it, 'latest', or a path).
 
@@ -23,25 +23,21 @@ Examples:
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", help="Default text.")
 @click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
-def report(run: str, form: str, full_intervals: bool, output: Path | None) -> None:
+@json_option
+@plain_option
+def report(run: str, form: str, full_intervals: bool, output: Path | None, as_json: bool, plain: bool) -> None:
     """Show or write a report; the help text is ``HELP``."""
-    import msgspec
-
     from selfdiag.report.results import result_of
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
+    from selfdiag.safety import SelfdiagError
 
+    if as_json and form == "md":
+        raise SelfdiagError("--json and --format md are two forms: give one of them")
     result = result_of(read_run(find_run(run)), full_intervals=full_intervals)
-    if form == "json" and output is None:
-        print_json(result.document)
-        return
-    if form == "json":
-        text = msgspec.json.format(msgspec.json.encode(result.document), indent=2).decode() + "\n"
-    elif form == "md":
-        text = result.markdown()
-    else:
-        text = "\n".join(result.lines(False)) + "\n"
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    write_file(output, text)
+    deliver(
+        result.document,
+        lambda: result.markdown() if form == "md" else "\n".join(result.lines(plain)) + "\n",
+        as_json=as_json or form == "json",
+        output=output,
+    )

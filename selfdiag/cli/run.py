@@ -11,6 +11,7 @@ from selfdiag.cli.asking import (
     address,
     example_option,
     how_it_ended,
+    item_options,
     model_options,
     names,
     out_option,
@@ -62,12 +63,8 @@ Examples:
     callback=names,
     help="What to ask: probes,traps (default), questionnaire, microprobe, anchor, fresh-check.",
 )
-@click.option("--fresh", type=int, metavar="SEED", help="Ask newly generated questions in the computable topics.")
-@click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level.")
+@item_options
 @click.option("--paper-size", is_flag=True, help="With --battery full: all probes and one trap a topic.")
-@click.option("--bins", callback=names, metavar="NAMES", help="Only these topics, separated by commas.")
-@click.option("--items", callback=names, metavar="IDS", help="Only these items, separated by commas.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many probes and so many traps.")
 @click.option("--paraphrase", type=click.Choice(["one", "all"]), default="one", help="Wordings asked of each item.")
 @click.option("--repeat", type=click.IntRange(1, 100), default=1, help="Ask every call so often.")
 @click.option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from selfdiag.cli.asking import folder_name
 from selfdiag.cli.measuring import (
     battery_option,
     calls_of,
@@ -56,7 +57,7 @@ Examples:
 @click.pass_context
 def swap(ctx: click.Context, /, **flags: Any) -> int:
     """Run a swap; the help text is ``HELP``."""
-    from selfdiag.protocols.swap import ARMS, swap_of, swap_plan
+    from selfdiag.protocols.swap import ARMS, one_model_notes, swap_of, swap_plan
     from selfdiag.report.swap import swap_lines, swap_markdown
     from selfdiag.runs.records import SWAP
     from selfdiag.runs.store import read_run
@@ -71,6 +72,8 @@ def swap(ctx: click.Context, /, **flags: Any) -> int:
         return code
     settings = stage_settings(flags, measured, SWAP)
     plan = swap_plan(settings, measured, other, replicates=flags["replicates"], labelled=flags["labelled"])
+    for note in one_model_notes(plan.injected):
+        say(f"note: {note}")
     session, code = experiment(flags, settings, plan, SWAP, so_far=code)
     run = read_run(session.folder)
     found = swap_of(run)
@@ -80,21 +83,14 @@ def swap(ctx: click.Context, /, **flags: Any) -> int:
 
 def _other(flags: dict[str, Any]) -> Given:
     """Return the other model's profile, once it may be used."""
-    from selfdiag.protocols.own_profile import Given
+    from selfdiag.protocols.own_profile import given_profile
     from selfdiag.protocols.profile_file import profile_of
     from selfdiag.protocols.profile_signature import MEASURED_HERE, admit
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
-    from selfdiag.safety import one_line
 
-    if flags["profile"] is None:
-        profile, gate = profile_of(read_run(find_run(flags["profile_of"]))), MEASURED_HERE
-    else:
-        profile, gate = admit(flags["profile"], trust=flags["trust"], allow_unsigned=flags["allow_unsigned"])
-    simulated = " (simulated)" if profile.simulated else ""
-    origin = f"measured of {one_line(profile.model, 80)}{simulated} in run {one_line(profile.run_id, 60)}"
-    if profile.note:
-        origin += f" ({one_line(profile.note, 200)})"
-    if profile.model == flags["model"]:
-        say(f"note: the other profile is of {one_line(profile.model, 80)} too, so both are of one model")
-    return Given(accuracy=dict(profile.accuracy), origin=origin, gate=f"{gate.state}: {gate.note}")
+    if flags["profile"] is not None:
+        return given_profile(*admit(flags["profile"], trust=flags["trust"], allow_unsigned=flags["allow_unsigned"]))
+    folder = find_run(flags["profile_of"])
+    flags["profile_of"] = folder_name(folder)  # 'latest' is another run once this command has made one
+    return given_profile(profile_of(read_run(folder)), MEASURED_HERE)

@@ -96,13 +96,3 @@ def _share(text: str) -> tuple[float | None, str]:
 
 def _plain_reply(raw: str) -> str:
     return without_template_tokens(set_reasoning_aside(raw[: 100 * MAX_FIELD]).content)
-
-
-def score(raw_value: float | None, reverse: bool) -> float | None:
-    """Return the scored value of a reply: reversed once for a reverse-keyed item; a missing value stays missing.
-
-    Args:
-        raw_value: 0, .5, 1 (or any value in [0, 1]) or None.
-        reverse: whether No is the answer that speaks for the trait.
-    """
-    return None if raw_value is None else 1.0 - raw_value if reverse else raw_value

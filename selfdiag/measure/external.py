@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from selfdiag.measure.counts import Floats, Ints
 from selfdiag.measure.estimate import Estimate, join_notes
-from selfdiag.measure.resampling import DRAWS, SEED, item_weights, percentile_interval, wilson
+from selfdiag.measure.resampling import (
+    DRAWS,
+    SEED,
+    Jackknife,
+    bca_interval,
+    item_weights,
+    percentile_interval,
+    wilson,
+)
 
 MIN_ELEMENTS = 25
 """Fewer scored elements than this say nothing about a criterion.
@@ -21,13 +29,17 @@ below in 71 % of draws with 8 elements per criterion and in 99.6 % with 25. With
 65 to 77 % at the published profiles, 83 % anywhere in [0, 1]; with 25 it is 99 % or more at each of these.
 """
 
+MIN_REPLIES = 12
+"""Elements that come several a reply say nothing when they come from fewer replies: these are what varies."""
+
 
 class Criterion(Estimate, frozen=True, kw_only=True):
     """What graded tasks show on one criterion: ``value`` = ``numerator`` / ``denominator``, or None.
 
     ``n`` counts scored elements. In ``unit`` "elements" the numerator counts those in the model's favour; in
     "years" it is the currency left of the ``denominator`` years, and either ``ages`` holds the age of every source
-    or ``drawn_ages`` the drawn ages of the horizon, each with how often it was drawn.
+    or ``drawn_ages`` the drawn ages of the horizon, each with how often it was drawn. Where elements come several a
+    reply, ``replies`` holds how many are right and expected in each.
     """
 
     numerator: float | None
@@ -35,6 +47,7 @@ class Criterion(Estimate, frozen=True, kw_only=True):
     unit: str = "elements"
     ages: tuple[float, ...] = ()
     drawn_ages: tuple[tuple[float, int], ...] = ()
+    replies: tuple[tuple[int, int], ...] = ()
 
 
 def hallucination_control(hallucinated: int, attempted: int, total: int) -> Criterion:
@@ -46,7 +59,7 @@ def hallucination_control(hallucinated: int, attempted: int, total: int) -> Crit
     """
     if not 0 <= hallucinated <= attempted <= total:
         raise ValueError("hallucinated answers are some of the attempted, and these of all")
-    few = f"only {attempted} of {total} attempted" if 2 * attempted < total else ""
+    few = f"missing: only {attempted} of {total} attempted" if 2 * attempted < total else ""
     return _share(total - hallucinated, total, few)
 
 
@@ -101,7 +114,7 @@ def currency_from_horizon(
         return msgspec.structs.replace(point, note=join_notes(note, "no interval: the horizon comes without draws"))
     point = msgspec.structs.replace(point, drawn_ages=tuple((run_year - at, often) for at, often in drawn))
     ages, often = _drawn_ages(point)
-    made = percentile_interval(value_at(point, np.repeat(ages, often)))
+    made = percentile_interval(_left(np.repeat(ages, often), years))
     return msgspec.structs.replace(
         point,
         ci=made.ci,
@@ -110,12 +123,34 @@ def currency_from_horizon(
     )
 
 
-def formal_structure(correct: int, expected: int) -> Criterion:
-    """Return x3 = correct / expected formal elements; raises ``ValueError`` unless 0 <= correct <= expected.
+def formal_structure(replies: Sequence[tuple[int, int]], *, draws: int = DRAWS, seed: int = SEED) -> Criterion:
+    """Return x3, the share of formal elements that are right, over all replies.
 
-    The interval takes elements as independent: several from one reply make it somewhat too narrow.
+    The elements of one reply stand and fall together, so replies are resampled, and the interval is BCa (Efron 1987).
+    Where every draw gives the same value, as when everything is right, it is Wilson's with each reply as one element.
+    Missing with fewer than ``MIN_REPLIES`` replies.
+
+    ``replies`` holds the right and the expected elements of each. Raises ``ValueError`` unless at least one is
+    expected in each, and the right are some of these.
     """
-    return _share(correct, expected)
+    if not all(0 <= right <= expected and expected > 0 for right, expected in replies):
+        raise ValueError("the right elements of a reply are some of those expected")
+    n = len(replies)
+    few = f"cannot say: only {n} of {MIN_REPLIES} replies" if n < MIN_REPLIES else ""
+    right, expected = (np.array([counts[i] for counts in replies], dtype=np.int64) for i in (0, 1))
+    point = _share(int(right.sum()), int(expected.sum()), few)
+    value = point.value
+    if value is None:
+        return point
+    point = msgspec.structs.replace(point, replies=tuple(replies))
+    without = (right.sum() - right) / (expected.sum() - expected)
+    jackknife = Jackknife(values=without, multiplicity=np.ones_like(right), stratum=np.zeros_like(right))
+    made = bca_interval(value, resampled(point, draws, np.random.default_rng(seed)), jackknife)
+    if made.ci is None:
+        method = "Wilson, each reply as one element: every draw of replies gives the same value"
+        return msgspec.structs.replace(point, ci=wilson(value * n, n), method=method)
+    method = f"{made.method}, {draws} draws of {n} replies, seed {seed}"
+    return msgspec.structs.replace(point, ci=made.ci, method=method, note=made.note)
 
 
 def source_validity(verified: int, contradicted: int, unknown: int) -> Criterion:
@@ -126,7 +161,7 @@ def source_validity(verified: int, contradicted: int, unknown: int) -> Criterion
     if min(verified, contradicted, unknown) < 0:
         raise ValueError("counts are 0 or more")
     total = verified + contradicted + unknown
-    unclear = f"{unknown} of {total} sources unknown" if 2 * unknown > total else ""
+    unclear = f"missing: {unknown} of {total} sources unknown" if 2 * unknown > total else ""
     return _share(verified, verified + contradicted, unclear)
 
 
@@ -142,7 +177,7 @@ def _too_few(n: int) -> str:
 def _share(favourable: int, scored: int, missing: str = "") -> Criterion:
     if not 0 <= favourable <= scored:
         raise ValueError("a share counts some of its elements")
-    note = join_notes(_too_few(scored), f"missing: {missing}" if missing else "")
+    note = join_notes(_too_few(scored), missing)
     if note:
         return Criterion(value=None, n=scored, note=note, numerator=favourable, denominator=scored)
     return Criterion(
@@ -164,28 +199,30 @@ def _currency(age: float | None, years: float, n: int, ages: tuple[float, ...] =
     return Criterion(value=value, n=n, note=few, numerator=left, denominator=years, unit="years", ages=ages)
 
 
-def elements_of(criterion: Criterion) -> Floats:
-    """Return what is resampled: 1 and 0 for elements, ages for sources, nothing for a horizon."""
-    if criterion.unit == "years":
-        return np.array(criterion.ages, dtype=np.float64)
-    favourable = round(criterion.numerator or 0)
-    return np.repeat([1.0, 0.0], [favourable, criterion.n - favourable])
-
-
-def value_at(criterion: Criterion, mean: Floats) -> Floats:
-    """Return the value that a mean over the elements, or over the ages, stands for."""
-    return mean if criterion.unit == "elements" else np.maximum(0.0, 1 - mean / criterion.denominator)
+def _left(age: Floats, years: float) -> Floats:
+    return np.maximum(0.0, 1 - age / years)
 
 
 def resampled(criterion: Criterion, draws: int, rng: np.random.Generator) -> Floats:
-    """Return bootstrap draws of a criterion's value, shape (draws,); a horizon without draws stays as it is."""
+    """Return bootstrap draws of a criterion's value, shape (draws,).
+
+    Ages of sources and replies with several elements are drawn with replacement, other elements binomially, and a
+    horizon from its own draws; one without draws stays as it is. Raises ``ValueError`` for a missing criterion.
+    """
+    if criterion.value is None:
+        raise ValueError("a missing criterion has nothing to resample")
     if criterion.drawn_ages:
         ages, often = _drawn_ages(criterion)
-        return value_at(criterion, rng.choice(ages, size=draws, p=often / often.sum()))
-    elements = elements_of(criterion)
-    if not elements.size:
-        return np.full(draws, criterion.value, dtype=np.float64)
-    return value_at(criterion, item_weights(elements.size, draws, rng) @ elements / elements.size)
+        return _left(rng.choice(ages, size=draws, p=often / often.sum()), criterion.denominator)
+    if criterion.ages:
+        mean_age = item_weights(len(criterion.ages), draws, rng) @ np.array(criterion.ages) / len(criterion.ages)
+        return _left(mean_age, criterion.denominator)
+    if criterion.unit == "years":
+        return np.full(draws, criterion.value)
+    if criterion.replies:
+        drawn = item_weights(len(criterion.replies), draws, rng) @ np.array(criterion.replies)
+        return np.asarray(drawn[:, 0] / drawn[:, 1])
+    return rng.binomial(criterion.n, criterion.value, size=draws) / criterion.n
 
 
 def _drawn_ages(criterion: Criterion) -> tuple[Floats, Ints]:

@@ -90,24 +90,31 @@ def oracle_ceiling(injected: ArrayLike, bins: ArrayLike, correct: ArrayLike) -> 
 def consumption(shift: ArrayLike, injected: ArrayLike, true: ArrayLike) -> Estimate:
     """Return whether confidence followed an injected profile: its correlation with the error of the profile.
 
-    All have shape (bins,), in points: ``shift`` the mean confidence under this profile minus that without one,
-    ``injected`` and ``true`` the shown and the measured accuracy. Bins with a NaN leave. The interval is
+    All have shape (values,), in points, one entry for each injected value: a bin, or each half of a bin where the
+    halves are shown different ones. ``shift`` is the mean confidence under this profile minus that without one,
+    ``injected`` and ``true`` the shown and the measured accuracy. Values with a NaN leave. The interval is
     Fisher's. Raises ``ValueError`` when the shapes differ.
     """
     moved, claimed = np.asarray(shift, dtype=np.float64), np.asarray(injected, dtype=np.float64)
     error = claimed - np.asarray(true, dtype=np.float64)
     if moved.shape != error.shape:
-        raise ValueError("one shift and one error of the profile for each bin")
+        raise ValueError("one shift and one error of the profile for each injected value")
     known = np.isfinite(moved) & np.isfinite(error)
     n = int(known.sum())
     if n < MIN_FOR_INTERVAL:
-        return estimate(None, n=n, note=f"not defined: needs {MIN_FOR_INTERVAL} bins, has {n}")
+        return estimate(None, n=n, note=f"not defined: needs {MIN_FOR_INTERVAL} injected values, has {n}")
     r = pearson(moved[known], error[known])
     if r is None:
-        flat = "the shift" if np.ptp(moved[known]) == 0 else "the error of the profile"
-        return estimate(None, n=n, note=f"not defined: {flat} is the same in every bin")
+        return estimate(None, n=n, note=f"not defined: {_constant(moved[known])}")
     ci = fisher_interval(r, n)
     return estimate(r, ci, n=n, method="Fisher" if ci else "", note="" if ci else "no interval: all on one line")
+
+
+def _constant(moved: Floats) -> str:
+    """Return what is the same everywhere, so that there is no correlation."""
+    if np.ptp(moved) > 0:
+        return "the profile errs by the same everywhere"
+    return "its confidence moved by the same everywhere" if moved[0] else "its confidence never changed"
 
 
 def smallest_effect(items: int, accuracy: float) -> float | None:
@@ -128,11 +135,14 @@ def smallest_effect(items: int, accuracy: float) -> float | None:
 
 
 def power_note(items: int, accuracy: float) -> str:
-    """Return one line that says how small a difference of AUROCs such a ladder could see."""
+    """Return one line that says how small a difference of AUROCs such a ladder was expected to see."""
     least = smallest_effect(items, accuracy)
     if least is None:
         return f"{items} items at {accuracy:.0%} right: no difference of AUROCs could be seen"
-    return f"{items} items at {accuracy:.0%} right: smallest AUROC difference seen with 80 % power is about {least:.2f}"
+    return (
+        f"{items} items at {accuracy:.0%} right: the smallest AUROC difference expected beforehand to be seen with "
+        f"80 % power is about {least:.2f}"
+    )
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):

@@ -142,7 +142,13 @@ class SetResult(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-def set_verdict(items: Sequence[ItemVerdict], *, draws: int = DRAWS, seed: int = SEED) -> SetResult:
+def set_verdict(
+    items: Sequence[ItemVerdict],
+    *,
+    no_unlabelled: str = "not asked without the topic",
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> SetResult:
     """Judge a set of items; the first verdict that fits is taken, in this order.
 
     1. *unassociated*: movable by 2., but the 90 % interval of the mean unlabelled shift, of ``SET_SIZE`` items
@@ -154,6 +160,7 @@ def set_verdict(items: Sequence[ItemVerdict], *, draws: int = DRAWS, seed: int =
     5. *inconclusive, n too small*: the rest, and every set with fewer than ``SET_SIZE`` readings.
 
     Intervals are percentiles of a bootstrap over items; when all items shift alike the interval is that value.
+    ``no_unlabelled`` says why, where no item has an unlabelled shift.
     """
     shifts = np.array([one.shift for one in items if one.shift is not None], dtype=np.float64)
     bare = np.array([one.unlabelled for one in items if one.unlabelled is not None], dtype=np.float64)
@@ -180,7 +187,7 @@ def set_verdict(items: Sequence[ItemVerdict], *, draws: int = DRAWS, seed: int =
         items=len(items),
         shift=mean_over_items(shifts, undefined="no data: no item has a reading", draws=draws, seed=seed),
         shift_90=within_90,
-        unlabelled=mean_over_items(bare, undefined="no data: not asked without the topic", draws=draws, seed=seed),
+        unlabelled=mean_over_items(bare, undefined=f"no data: {no_unlabelled}", draws=draws, seed=seed),
         unlabelled_90=bare_90,
         moved=_share(far, n),
         pinned=_share(counted["pinned"], n),
@@ -204,12 +211,14 @@ def dose_response(claims: ArrayLike, confidence: ArrayLike, *, draws: int = DRAW
     """Fit a least-squares line of confidence on claim to each item and average over items.
 
     ``claims`` has shape (claims,) with the claimed accuracies; ``confidence`` has shape (items, claims), or
-    (claims,) for one item, with NaN for a missing reading. An item needs ``MIN_DOSES`` readings. A confidence
-    that never changes has slope 0 and no rank correlation. Intervals are a bootstrap over items. Raises
-    ``ValueError`` when the shapes differ.
+    (claims,) for one item, with NaN for a missing reading; it may be empty, for no item at all. An item needs
+    ``MIN_DOSES`` readings. A confidence that never changes has slope 0 and no rank correlation. Intervals are a
+    bootstrap over items. Raises ``ValueError`` when the shapes differ.
     """
     claimed = np.asarray(claims, dtype=np.float64)
     stated = np.atleast_2d(np.asarray(confidence, dtype=np.float64))
+    if stated.shape == (1, 0):
+        stated = stated.reshape(0, claimed.size)
     if stated.shape[1:] != claimed.shape:
         raise ValueError("one confidence for each claim")
     slopes, ranks = [], []

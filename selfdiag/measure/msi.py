@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selfdiag.measure.correlation import kendall_tau, kendall_taus_of_orders
-from selfdiag.measure.counts import Floats, Ints
+from selfdiag.measure.counts import Floats
 from selfdiag.measure.estimate import Estimate, join_notes
-from selfdiag.measure.external import Criterion, elements_of, resampled, value_at
+from selfdiag.measure.external import Criterion, resampled
 from selfdiag.measure.questionnaire import as_instances, column_means
 from selfdiag.measure.resampling import (
+    ALPHA,
     DRAWS,
     SEED,
-    Jackknife,
-    bca_interval,
+    Interval,
     item_weights,
     percentile_interval,
 )
@@ -63,12 +63,11 @@ LOW_CONSISTENCY = 0.15
 ACCEPTABLE = 0.15
 """Largest mean absolute difference of two profiles that counts as self-knowledge."""
 
+FEWEST_CRITERIA = 3
+"""The distance of two profiles says nothing of self-knowledge on fewer criteria, or where more than one is missing."""
 
 MOST_ORDERED = 8
 """Rank agreement goes through every order of up to so many criteria: 40,320 orders."""
-
-SIGNIFICANT = 0.05
-"""A p-value below this speaks against chance."""
 
 _ROUNDING = 1e-9
 
@@ -130,9 +129,9 @@ def index(profile: Sequence[float | None], *, sharpness: float = SHARPNESS, grou
         raise ValueError("the sharpness of a soft minimum is above 0")
     n = len(profile)
     x = _reliabilities(profile)
-    missing = [_label(i, n) for i in range(n) if math.isnan(x[i])]
+    missing = [i for i in range(n) if math.isnan(x[i])]
     if missing:
-        return Index(n=n, note=f"missing: {', '.join(missing)}")
+        return Index(n=n, note=f"missing: {_labels(missing, n)}")
     mean = math.fsum(x) / n
     least, root = float(x.min()), math.sqrt(n)
     # The arc cosine of the textbook form loses half its digits near the ideal direction.
@@ -187,19 +186,25 @@ def profile_distance(
     return (float(np.abs(known).mean()), float(known.mean())) if known.size else (None, None)
 
 
+def criteria_needed(n: int) -> int:
+    """Return how many of ``n`` criteria must be known on both sides for a verdict: all but one, and at least three."""
+    return max(FEWEST_CRITERIA, n - 1)
+
+
 def delta_avg(instances: ArrayLike, external: Sequence[Criterion], *, draws: int = DRAWS, seed: int = SEED) -> Delta:
     """Return how far a model's claims lie from what it does, with a bootstrap interval and a verdict.
 
-    A draw resamples the instances of the questionnaire and, for each criterion, its elements: binomially from
-    the counts, or the ages of its sources, or the draws of its horizon. A horizon without draws, as a censored
-    one, stays fixed, and the note names it. Sampling noise can only add to an absolute difference, so a
-    percentile interval lies too high (a model with perfect self-knowledge would hardly ever pass with 25
-    elements); the interval is BCa (Efron 1987). Where BCa leaves out the value itself, the percentile interval
-    stretched to the value takes its place, and the note says so.
+    A draw resamples the instances of the questionnaire and, for each criterion, its elements (``resampled``); one
+    whose draws are all the same is named in the note. The interval is that of the signed differences, each turned so
+    that it is positive as measured: noise can only add to an absolute difference, so that its own draws lie too high,
+    and correcting them for that leaves hardly any spread where a difference is near 0. Turned by its measured sign a
+    difference is never smaller than turned by its true one, so that the upper end holds everywhere; for the lower end
+    the noise of a difference that is not clear of 0 counts as having added to it.
 
     The verdict is "acceptable" when the interval ends at ``ACCEPTABLE`` or below, "not acceptable" when it
-    begins above, else "cannot say". ``instances`` has shape (instances, criteria), in [0, 1], NaN where
-    missing. Raises ``ValueError`` when ``external`` has another number of criteria or a value is out of range.
+    begins above, else "cannot say", as always with fewer criteria than ``criteria_needed``. ``instances`` has shape
+    (instances, criteria), in [0, 1], NaN where missing. Raises ``ValueError`` when ``external`` has another number of
+    criteria or a value is out of range.
     """
     values = as_instances(instances)
     k = len(external)
@@ -207,39 +212,48 @@ def delta_avg(instances: ArrayLike, external: Sequence[Criterion], *, draws: int
         raise ValueError(f"profiles of {values.shape[1]} and {k} criteria")
     replies = (~np.isnan(values)).sum(axis=0)
     known = [i for i in range(k) if replies[i] and external[i].value is not None]
-    left_out = ", ".join(_label(i, k) for i in range(k) if i not in known)
-    note = f"left out: {left_out}" if left_out else ""
+    needed, left_out = criteria_needed(k), [i for i in range(k) if i not in known]
+    note = join_notes(
+        f"{len(known)} of {k} criteria known on both sides, a verdict needs {needed}" if len(known) < needed else "",
+        f"left out: {_labels(left_out, k)}" if left_out else "",
+    )
     if not known:
-        note = join_notes("no criterion is known on both sides", note)
         return Delta(value=None, signed=None, signed_ci=None, verdict="cannot say", note=note)
 
     values = values[:, known]
     values = values[~np.isnan(values).all(axis=1)]
     criteria = [external[i] for i in known]
     claimed = column_means(values, np.ones((1, len(values))))[0]
-    shown = np.array([c.value for c in criteria], dtype=np.float64)
-    point, signed = float(np.abs(claimed - shown).mean()), float((claimed - shown).mean())
+    differences = claimed - np.array([c.value for c in criteria], dtype=np.float64)
+    point, signed = float(np.abs(differences).mean()), float(differences.mean())
     if int(replies[known].min()) < 2:
         note = join_notes(note, "no interval: a criterion has only one reply, so its spread is unknown")
         return Delta(value=point, n=len(known), signed=signed, signed_ci=None, verdict="cannot say", note=note)
 
-    years = [i for i in known if external[i].unit == "years"]
-    fixed = ", ".join(_label(i, k) for i in years if not (external[i].ages or external[i].drawn_ages))
-    note = join_notes(note, f"held fixed in the interval: {fixed}" if fixed else "")
     rng = np.random.default_rng(seed)
     drawn = column_means(values, item_weights(len(values), draws, rng).astype(np.float64))
-    drawn = drawn - np.stack([resampled(c, draws, rng) for c in criteria], axis=1)
-    ci, method, remark = _distance_interval(point, np.abs(drawn).mean(axis=1), _jackknife(values, criteria))
+    shown = np.stack([resampled(c, draws, rng) for c in criteria], axis=1)
+    fixed = [known[i] for i in np.flatnonzero(np.ptp(shown, axis=0) < _ROUNDING)]
+    drawn -= shown
+    made = stretched(point, _distance_interval(differences, drawn))
     return Delta(
         value=point,
-        ci=ci,
+        ci=made.ci,
         n=len(known),
-        method=f"{method}, {draws} draws of instances and elements, seed {seed}" if ci else "",
-        note=join_notes(note, remark),
+        method=f"{made.method}, {draws} draws of instances and elements, seed {seed}" if made.ci else "",
+        note=join_notes(note, f"held fixed in the interval: {_labels(fixed, k)}" if fixed else "", made.note),
         signed=signed,
         signed_ci=percentile_interval(drawn.mean(axis=1)).ci,
-        verdict=_verdict(ci),
+        verdict=_verdict(made.ci) if len(known) >= needed else "cannot say",
     )
+
+
+def stretched(point: float, made: Interval) -> Interval:
+    """Return an interval that holds the value itself, with a note where it had to be stretched to it."""
+    if made.ci is None or made.ci[0] <= point <= made.ci[1]:
+        return made
+    ends = min(made.ci[0], point), max(made.ci[1], point)
+    return Interval(ci=ends, method=made.method, note=join_notes("interval stretched to the value", made.note))
 
 
 def rank_agreement(internal: Sequence[float | None], external: Sequence[float | None]) -> Estimate:
@@ -247,8 +261,8 @@ def rank_agreement(internal: Sequence[float | None], external: Sequence[float | 
 
     It is over the ``n`` criteria known on both sides (not None) and has no interval: so few criteria bear none. The
     note holds the two-sided p-value, the share of all orders of the criteria with a tau as far from 0, and how far
-    it must lie for p < .05; above ``MOST_ORDERED`` criteria there are too many orders. Raises ``ValueError`` when
-    the lengths differ or a value lies outside [0, 1].
+    it must lie for p < .05, which depends on ties; above ``MOST_ORDERED`` criteria there are too many orders. Raises
+    ``ValueError`` when the lengths differ or a value lies outside [0, 1].
     """
     if len(internal) != len(external):
         raise ValueError(f"profiles of {len(internal)} and {len(external)} criteria")
@@ -266,9 +280,11 @@ def rank_agreement(internal: Sequence[float | None], external: Sequence[float | 
     # Of equal distances each has the p-value of the first.
     p_values = (distance.size - np.searchsorted(distance, distance - _ROUNDING)) / distance.size
     p = float(p_values[np.searchsorted(distance, abs(tau) - _ROUNDING)])
-    enough = distance[p_values < SIGNIFICANT]
+    enough = distance[p_values < ALPHA]
     reach = "no tau reaches" if not enough.size else f"only {_from_distance(float(enough[0]))} reaches"
-    return Estimate(value=tau, n=n, note=f"{over}; exact p = {p:.3f} two-sided; {reach} p < {SIGNIFICANT:g} with {n}")
+    ties = ", ties among them" if min(np.unique(claimed).size, np.unique(shown).size) < n else ""
+    note = f"{over}; exact p = {p:.3f} two-sided; {reach} p < {ALPHA:g} with {n}{ties}"
+    return Estimate(value=tau, n=n, note=note)
 
 
 def _from_distance(least: float) -> str:
@@ -281,9 +297,9 @@ def _reliabilities(profile: Sequence[float | None]) -> Floats:
     return np.array([math.nan if x is None else x for x in profile], dtype=np.float64)
 
 
-def _label(i: int, n: int) -> str:
-    name = f"x{i + 1}"
-    return f"{name} {CRITERIA[name]}" if n == len(CRITERIA) else name
+def _labels(places: Sequence[int], n: int) -> str:
+    names = [f"x{i + 1}" for i in places]
+    return ", ".join(f"{name} {CRITERIA[name]}" if n == len(CRITERIA) else name for name in names)
 
 
 def _internal(given: Floats) -> InternalCriterion:
@@ -295,34 +311,20 @@ def _internal(given: Floats) -> InternalCriterion:
     return InternalCriterion(mean=float(given.mean()), sd=sd, n=n, consistency=consistency(sd))
 
 
-def _jackknife(values: Floats, criteria: Sequence[Criterion]) -> Jackknife:
-    """Leave out one instance, or one element of one criterion, at a time.
+def _distance_interval(differences: Floats, drawn: Floats) -> Interval:
+    """Return the interval of a mean absolute difference.
 
-    A horizon has no part in it: one fact less moves it not at all or by a leap, which is no derivative.
+    ``differences`` has shape (criteria,) and ``drawn`` shape (draws, criteria), NaN where undefined.
     """
-    claimed = column_means(values, np.ones((1, len(values))))[0]
-    shown = np.array([c.value for c in criteria], dtype=np.float64)
-    parts = [np.abs(column_means(values, 1 - np.eye(len(values))) - shown).mean(axis=1)]
-    for i, criterion in enumerate(criteria):
-        elements = elements_of(criterion)
-        rest = np.repeat(shown[None], elements.size, axis=0)
-        rest[:, i] = value_at(criterion, (elements.sum() - elements) / (elements.size - 1))
-        parts.append(np.abs(claimed - rest).mean(axis=1))
-    stratum: Ints = np.repeat(np.arange(len(parts)), [part.size for part in parts])
-    return Jackknife(values=np.concatenate(parts), multiplicity=np.ones_like(stratum), stratum=stratum)
-
-
-def _distance_interval(
-    point: float, spread: Floats, jackknife: Jackknife
-) -> tuple[tuple[float, float] | None, str, str]:
-    made = bca_interval(point, spread, jackknife)
-    if made.ci is not None and made.ci[0] <= point <= made.ci[1]:
-        return made.ci, made.method, made.note
-    plain = percentile_interval(spread)
-    if plain.ci is None:
-        return None, "", plain.note
-    remark = join_notes("BCa leaves out the value: percentile interval stretched to it", plain.note)
-    return (min(plain.ci[0], point), max(plain.ci[1], point)), plain.method, remark
+    turned = np.where(differences < 0, -drawn, drawn)
+    own = [percentile_interval(column).ci for column in drawn.T]
+    clear = [ci is not None and not ci[0] <= 0 <= ci[1] for ci in own]
+    cautious = np.where(clear, turned, np.abs(differences) - np.abs(drawn - differences))
+    upper, lower = percentile_interval(turned.mean(axis=1)), percentile_interval(cautious.mean(axis=1))
+    if upper.ci is None or lower.ci is None:
+        return upper if upper.ci is None else lower
+    ends = max(0.0, lower.ci[0]), upper.ci[1]
+    return Interval(ci=ends, method=f"{upper.method} of differences turned one way", note=upper.note)
 
 
 def _verdict(ci: tuple[float, float] | None) -> str:

@@ -23,6 +23,9 @@ DRAWS = 2000
 SEED = 20260101
 """Seed of the bootstrap unless asked otherwise."""
 
+ALPHA = 0.05
+"""A difference is significant when its p-value, corrected where there is a family, is below this."""
+
 MAX_UNDEFINED = 0.1
 """With more than this share of draws undefined there is no interval."""
 

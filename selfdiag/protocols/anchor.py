@@ -18,6 +18,7 @@ from selfdiag.runs.store import Run
 
 _UNREAD = "no data: no answer with a confidence"
 _UNPAIRED = "no data: no item has a confidence both with the example and without"
+_NOT_PLAIN = "no data: not asked without an example"
 
 
 class ExampleShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,16 +70,18 @@ def anchor_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Anchor | Non
     for call in calls:
         said = plain if call.claim is None else with_example.setdefault(call.claim, {})
         said[call.item_id] = replies[call.call_id].points()
-    without = mean_over_items(list(plain.values()), undefined=_UNREAD, draws=draws, seed=seed)
+    items = dict.fromkeys(call.item_id for call in calls)
+    unread = _UNREAD if plain else _NOT_PLAIN
+    without = mean_over_items(list(plain.values()), undefined=unread, draws=draws, seed=seed)
     shown = tuple(
         _shown(example, said, plain, draws=draws, seed=seed) for example, said in sorted(with_example.items())
     )
-    values = [[with_example[one.example].get(item, math.nan) for one in shown] for item in plain]
+    values = [[with_example[one.example].get(item, math.nan) for one in shown] for item in items]
     slope = dose_response([one.example for one in shown], values, draws=draws, seed=seed).slope
     missing = sum(not math.isfinite(value) for said in (plain, *with_example.values()) for value in said.values())
     left_out = f"replies without an answer and a confidence left out: {missing} of {len(calls)}" if missing else ""
     return Anchor(
-        items=len(plain),
+        items=len(items),
         without=without,
         shown=shown,
         slope=slope,
@@ -90,22 +93,24 @@ def anchor_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Anchor | Non
 def _shown(
     example: int, said: Mapping[str, float], plain: Mapping[str, float], *, draws: int, seed: int
 ) -> ExampleShown:
+    unread = _UNREAD if plain else _NOT_PLAIN
     read = [value for value in said.values() if math.isfinite(value)]
     unprompted = [value for value in plain.values() if math.isfinite(value)]
     shifts = [value - plain.get(item, math.nan) for item, value in said.items()]
     return ExampleShown(
         example=example,
         confidence=mean_over_items(read, undefined=_UNREAD, draws=draws, seed=seed),
-        shift=mean_over_items(shifts, undefined=_UNPAIRED, draws=draws, seed=seed),
+        shift=mean_over_items(shifts, undefined=_UNPAIRED if plain else _NOT_PLAIN, draws=draws, seed=seed),
         echoed=share(read.count(example), len(read), undefined=_UNREAD),
-        anyway=share(unprompted.count(example), len(unprompted), undefined=_UNREAD),
+        anyway=share(unprompted.count(example), len(unprompted), undefined=unread),
     )
 
 
 def _sentence(without: Estimate, shown: tuple[ExampleShown, ...], slope: Estimate) -> str:
     read = [one for one in shown if one.confidence.value is not None]
     if slope.value is None or without.value is None or not read:
-        return "What an example does to the confidence cannot be said: too few replies state one."
+        why = "it was not asked without an example" if without.note == _NOT_PLAIN else "too few replies state one"
+        return f"What an example does to the confidence cannot be said: {why}."
     examples = _listed([str(one.example) for one in read])
     means = _listed([f"{one.confidence.value:.0f}" for one in read])
     echoes = sum(round((one.echoed.value or 0) * one.echoed.n) for one in read)

@@ -21,6 +21,7 @@ from selfdiag.measure.resampling import DRAWS, SEED, wilson
 from selfdiag.measure.sample import Measure
 from selfdiag.measure.summary import all_metrics
 from selfdiag.measure.tally import tally_rows
+from selfdiag.protocols.measured_accuracy import GRADES
 from selfdiag.protocols.summary import SummaryBattery
 from selfdiag.runs.columns import columns_of
 from selfdiag.runs.ladder_plan import OFF, OWN
@@ -30,7 +31,8 @@ from selfdiag.runs.store import Run
 NOT_ASKED = "not asked"
 HALF_NAMES = "AB"
 """What the halves of the items are called."""
-_GRADES = {"correct": 1, "incorrect": 0}
+FEW_BEHIND = 3
+"""With fewer graded items behind a value, a measured profile is little more than a guess."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,13 +50,13 @@ class Arm:
     @property
     def rows(self) -> ArmRows:
         """The rows as the ladder's contrasts take them."""
-        correct = np.array([_GRADES.get(word, -1) for word in self.outcome], dtype=np.int64)
+        correct = np.array([GRADES.get(word, -1) for word in self.outcome], dtype=np.int64)
         return ArmRows(correct=correct, p=self.p)
 
     @property
     def graded(self) -> Bools:
         """Which rows are right or wrong."""
-        return np.array([word in _GRADES for word in self.outcome], dtype=np.bool_)
+        return np.array([word in GRADES for word in self.outcome], dtype=np.bool_)
 
     @property
     def answered(self) -> Bools:
@@ -64,7 +66,7 @@ class Arm:
     @property
     def right(self) -> Floats:
         """1 for right, 0 for wrong, NaN for a row that was not graded."""
-        return np.array([_GRADES.get(word, np.nan) for word in self.outcome], dtype=np.float64)
+        return np.array([GRADES.get(word, np.nan) for word in self.outcome], dtype=np.float64)
 
     @property
     def abstained(self) -> Floats:
@@ -265,11 +267,11 @@ def followed(arms: Arms, name: str, *, labelled: bool) -> Estimate:
 
 
 class ProfileFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One injected profile as the prompts held it, beside the own one of the same half.
+    """One injected profile as the prompts held it, beside the measured one of the same half.
 
     ``topics`` have a value; ``mean`` and ``sd`` (over topics, divided by their number) are in points. The
-    correlations with the own profile are None for the own one, and where a profile does not vary; ``unchanged``
-    topics show the own value.
+    correlations with the measured profile are None for itself, and where a profile does not vary; ``unchanged``
+    topics show the measured value.
     """
 
     arm: str
@@ -284,17 +286,21 @@ class ProfileFigures(msgspec.Struct, frozen=True, kw_only=True):
     gate: str = ""
 
 
-def profile_figures(injected: Sequence[InjectedProfile]) -> tuple[ProfileFigures, ...]:
+def profile_figures(injected: Sequence[InjectedProfile], *, beside: str = OWN) -> tuple[ProfileFigures, ...]:
     """Return the achieved values of every injected profile, computed from what stood in the prompts.
 
-    A profile that was shown with all items is compared with the own one of each half.
+    A profile that was shown with all items is compared with the measured one of each half.
+
+    Args:
+        injected: the profiles.
+        beside: the arm of the measured ones, which the others are compared with.
     """
-    own = {profile.half: profile for profile in injected if profile.arm == OWN}
+    own = {profile.half: profile for profile in injected if profile.arm == beside}
     found = []
     for profile in injected:
         for half in own if profile.half is None else [profile.half]:
-            beside = own.get(half, own.get(None))
-            found.append(_figures(profile, half, None if profile.arm == OWN else beside))
+            measured = own.get(half, own.get(None))
+            found.append(_figures(profile, half, None if profile.arm == beside else measured))
     return tuple(found)
 
 
@@ -340,6 +346,24 @@ def replies_notes(run: Run, arms: Arms) -> tuple[str, ...]:
     if arms.missing or arms.errors:
         notes.append(f"incomplete: {arms.missing} of {arms.planned} calls not asked, {arms.errors} ended in an error")
     return (*notes, *([arms.note] if arms.note else []), *run.problems)
+
+
+def measured_run(injected: Sequence[InjectedProfile], arm: str = OWN) -> str:
+    """Return the id of the run that has measured an arm's profile, empty where that is not known."""
+    return next((found.measured.run_id for found in injected if found.arm == arm and found.measured is not None), "")
+
+
+def coarse_notes(injected: Sequence[InjectedProfile]) -> tuple[str, ...]:
+    """Return which measured profiles rest on so few items that their values may be chance, in plain sentences."""
+    fewest: dict[str, int] = {}
+    for found in injected:
+        if found.measured is not None and found.measured.fewest < FEW_BEHIND:
+            fewest[found.arm] = min(found.measured.fewest, fewest.get(found.arm, FEW_BEHIND))
+    return tuple(
+        f"the {arm} profile has topics with {count} graded {'item' if count == 1 else 'items'} behind the value, which "
+        "may be chance: measure more of each (--battery standard or full)"
+        for arm, count in fewest.items()
+    )
 
 
 def batches_of(arms: Arms) -> int:

@@ -13,13 +13,23 @@ from selfdiag.measure.counts import Floats
 from selfdiag.measure.estimate import Estimate, join_notes
 from selfdiag.measure.external import Criterion, resampled
 from selfdiag.measure.horizon import Horizon
-from selfdiag.measure.msi import CRITERIA, WEIGHTS, Delta, Index, InternalCriterion, delta_avg, index, rank_agreement
+from selfdiag.measure.msi import (
+    CRITERIA,
+    Delta,
+    Index,
+    InternalCriterion,
+    delta_avg,
+    index,
+    rank_agreement,
+    stretched,
+)
 from selfdiag.measure.questionnaire import column_means
 from selfdiag.measure.resampling import DRAWS, SEED, item_weights, percentile_interval
 from selfdiag.protocols.audit import standing, structured_mode
 from selfdiag.protocols.cited import Cited
-from selfdiag.protocols.external_profile import YEARS, CitedSources, Kind, external_profile_of
+from selfdiag.protocols.external_profile import CitedSources, Kind, external_profile_of
 from selfdiag.protocols.questionnaire import Questionnaire, questionnaire_of
+from selfdiag.protocols.requirements import parse_weights
 from selfdiag.protocols.self_profile import (
     FramingCheck,
     Ratings,
@@ -133,8 +143,8 @@ class Assessments(msgspec.Struct, frozen=True, kw_only=True):
 def assess_of(
     run: Run,
     *,
-    weights: tuple[str, Mapping[str, float]] | str = "general",
-    years: float = YEARS,
+    weights: str | None = None,
+    years: float | None = None,
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Assessment:
@@ -144,13 +154,15 @@ def assess_of(
 
     Args:
         run: manifest and records.
-        weights: a use, of ``WEIGHTS``, or a name with a weight for each of x1 to x5.
-        years: a knowledge horizon so long before the run counts 0.
+        weights: as ``parse_weights`` reads them; those of the run's settings when None.
+        years: a knowledge horizon so long before the run counts 0; as the run's settings say when None.
         draws: bootstrap draws.
         seed: of the bootstrap.
+
+    Raises:
+        SelfdiagError: when the weights are none, or the manifest does not say when the run began.
     """
-    if isinstance(weights, str):
-        weights = weights, dict(zip(CRITERIA, WEIGHTS[weights], strict=True))
+    use, weight = parse_weights(run.manifest.settings.weights if weights is None else weights)
     ratings = scored_ratings(run)
     claimed = self_profile_of(run, draws=draws, seed=seed)
     shown = external_profile_of(run, years=years, draws=draws, seed=seed)
@@ -170,7 +182,7 @@ def assess_of(
         msi_internal=_with_interval(
             index(claims), _drawn_claims(ratings, draws, seed), f"{draws} draws of instances, seed {seed}"
         ),
-        weighted=_weighted(*weights, values, claims, drawn, how),
+        weighted=_weighted(use, weight, values, claims, drawn, how),
         delta=_delta(delta_avg(ratings, criteria, draws=draws, seed=seed), claimed),
         rank_agreement=rank_agreement(claims, values),
         questionnaire=questionnaire_of(run, draws=draws, seed=seed),
@@ -213,13 +225,14 @@ def _with_interval(found: Index, drawn: Floats, how: str) -> ProfileIndex:
     fields = {name: getattr(found, name) for name in Index.__struct_fields__}
     if found.msi_per_root_n is None:
         return ProfileIndex(**fields)
-    made = percentile_interval(drawn.mean(axis=1) * drawn.min(axis=1))
+    made = stretched(found.msi_per_root_n, percentile_interval(drawn.mean(axis=1) * drawn.min(axis=1)))
+    fields["note"] = join_notes(found.note, made.note)
     if made.ci is None:
-        return ProfileIndex(**fields | {"note": join_notes(found.note, made.note)})
-    low, high = min(made.ci[0], found.msi_per_root_n), max(made.ci[1], found.msi_per_root_n)
+        return ProfileIndex(**fields)
+    low, high = made.ci
     root = math.sqrt(found.n)
     return ProfileIndex(
-        **fields, msi_ci=(root * low, root * high), msi_per_root_n_ci=(low, high), method=f"{made.method}, {how}"
+        **fields, msi_ci=(root * low, root * high), msi_per_root_n_ci=made.ci, method=f"{made.method}, {how}"
     )
 
 
@@ -234,18 +247,20 @@ def _weighted(
     weight = np.array([weights[name] for name in CRITERIA])
     heavy = weight > 0
     missing = [name for name, counts, value in zip(CRITERIA, heavy, values, strict=True) if counts and value is None]
-    value = _mean_of(values, weight)
-    made = percentile_interval(drawn[:, heavy] @ weight[heavy])
-    kept = value is not None and made.ci is not None
+    value, claimed = _mean_of(values, weight), _mean_of(claims, weight)
+    if value is None:
+        note = f"missing: {', '.join(missing)}"
+        return Weighted(use=use, weights=dict(weights), value=None, n=int(heavy.sum()), note=note, claimed=claimed)
+    made = stretched(value, percentile_interval(drawn[:, heavy] @ weight[heavy]))
     return Weighted(
         use=use,
         weights=dict(weights),
         value=value,
-        ci=made.ci if kept else None,
+        ci=made.ci,
         n=int(heavy.sum()),
-        method=f"{made.method}, {how}" if kept else "",
-        note=f"missing: {', '.join(missing)}" if missing else made.note,
-        claimed=_mean_of(claims, weight),
+        method=f"{made.method}, {how}" if made.ci else "",
+        note=made.note,
+        claimed=claimed,
     )
 
 

@@ -12,7 +12,7 @@ from selfdiag.measure.calibration import BINS
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.protocols.anchor import anchor_of
 from selfdiag.protocols.fresh_check import fresh_check
-from selfdiag.protocols.microprobe import microprobe_of
+from selfdiag.protocols.microprobe import has_claims, microprobe_of
 from selfdiag.protocols.questionnaire import questionnaire_of
 from selfdiag.protocols.repeats import repeats_of
 from selfdiag.protocols.rows import summarise_columns
@@ -47,7 +47,7 @@ def summarise(
     planned = [call for call in manifest.plan if call.section in MEASURED_SECTIONS]
     records = run.measured()
     columns, scale_note = run_columns(run, records)
-    claims = microprobe_of(run, draws=draws, seed=seed)
+    claims = microprobe_of(run, draws=draws, seed=seed) if has_claims(run) else None
     measured = summarise_columns(
         columns,
         model=model_of(run),

@@ -117,7 +117,7 @@ def _must_have_items(run: Run) -> None:
     sections = ", ".join(dict.fromkeys(call.section for call in run.manifest.plan)) or "nothing"
     raise SelfdiagError(
         f"run {_named(run)} asks no probes and no traps ({one_line(sections, 80)} alone), so there is nothing to pair: "
-        "name runs made by 'selfdiag run'"
+        "name runs with the sections probes or traps"
     )
 
 

@@ -8,11 +8,9 @@ from typing import NamedTuple
 import msgspec
 
 from selfdiag.measure.estimate import Estimate
+from selfdiag.measure.resampling import ALPHA
 from selfdiag.protocols.compare_items import Common, Flips
 from selfdiag.protocols.compare_measures import Difference
-
-LEVEL = 0.05
-"""A difference is claimed at or below this p-value."""
 
 NAMES = {
     "accuracy": "accuracy",
@@ -88,7 +86,8 @@ def verdict(
     tested = {name: found for name, found in headline.items() if found.holm is not None}
     if not tested:
         return Verdict(word="too few", sentence=f"{items} in common are too few to tell a difference")
-    claims = _claims({name: found for name, found in tested.items() if (found.holm or 0.0) <= LEVEL}, gap_size)
+    shown = {name: found for name, found in tested.items() if found.holm is not None and found.holm < ALPHA}
+    claims = _claims(shown, gap_size)
     changed = _changed(probes)
     if claims:
         directions = {claim.direction for claim in claims if claim.direction}
@@ -164,7 +163,7 @@ def _not_excluded(tested: Mapping[str, Difference]) -> list[str]:
 
 
 def _alone(tested: Mapping[str, Difference]) -> list[str]:
-    names = [NAMES[name] for name, found in tested.items() if found.p is not None and found.p <= LEVEL]
+    names = [NAMES[name] for name, found in tested.items() if found.p is not None and found.p < ALPHA]
     if not names:
         return []
     differ = "differ" if len(names) > 1 else "differs"

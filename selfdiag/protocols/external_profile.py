@@ -28,9 +28,6 @@ from selfdiag.runs.records import MEASURED_SECTIONS, TASKS, Record
 from selfdiag.runs.store import Run
 from selfdiag.safety import SelfdiagError, one_line
 
-YEARS = 5.0
-"""Knowledge that ends so many years before the run is not current at all."""
-
 _SCORED = _RIGHT, _WRONG, _SILENT = "right", "wrong", "silent"
 _STATES = {"verified": _RIGHT, "contradicted": _WRONG, "unknown": _SILENT}
 _LATER = "after the day of the run"
@@ -81,7 +78,7 @@ def external_profile_of(
     run: Run,
     *,
     known: Sequence[Work] | None = None,
-    years: float = YEARS,
+    years: float | None = None,
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> ExternalProfile:
@@ -95,7 +92,7 @@ def external_profile_of(
     Args:
         run: manifest and records.
         known: works that citations are compared with; those that come with selfdiag when None.
-        years: a knowledge horizon so long before the run counts 0.
+        years: a knowledge horizon so long before the run counts 0; as the run's settings say when None.
         draws: bootstrap draws.
         seed: of the bootstrap.
 
@@ -103,10 +100,11 @@ def external_profile_of(
         SelfdiagError: when the manifest does not say when the run began.
     """
     asked = run.manifest.assessed or SelfAssessment()
+    years = run.manifest.settings.years if years is None else years
     replies = _tasks(run)
     cited = cited_in(run, works() if known is None else known, run_date(run)) if asked.citations else []
     answers = _answers(run)
-    forms = _forms(asked, replies)
+    forms, elements = _forms(asked, replies)
     sources = _sources(asked, replies, cited)
     terms = _Elements()
     for term in asked.terms:
@@ -116,7 +114,7 @@ def external_profile_of(
         criteria={
             "x1": _hallucination(answers),
             "x2": x2,
-            "x3": _form(forms),
+            "x3": forms.noted(formal_structure(elements, draws=draws, seed=seed)),
             "x4": _validity(sources),
             "x5": _precision(terms),
         },
@@ -248,27 +246,24 @@ def _decimal_year(day: datetime.date) -> float:
     return day.year + (day.month - 1) / 12 + (day.day - 1) / 372
 
 
-def _forms(asked: SelfAssessment, replies: dict[str, Record]) -> _Elements:
+def _forms(asked: SelfAssessment, replies: dict[str, Record]) -> tuple[_Elements, list[tuple[int, int]]]:
+    """Return the formal elements, and how many are right and expected in each scored reply."""
     elements = _Elements()
+    scored: list[tuple[int, int]] = []
     for task in asked.formal:
         record = replies.get(task.id)
         if record is None or record.outcome in _NO_FORM_TO_SEE:
             elements.add(task.format, NOT_ASKED if record is None else record.outcome, task.elements)
-        elif record.value is None:
+            continue
+        right = 0
+        if record.value is None:
             elements.add(task.format, _SILENT, task.elements)
         else:
             right = round(record.value * task.elements)
             elements.add(task.format, _RIGHT, right)
             elements.add(task.format, _WRONG, task.elements - right)
-    return elements
-
-
-def _form(forms: _Elements) -> Criterion:
-    found = formal_structure(forms.count(_RIGHT), forms.scored)
-    if found.ci is not None:
-        method = f"{found.method}, somewhat too narrow: it takes the elements of one reply as independent"
-        found = msgspec.structs.replace(found, method=method)
-    return forms.noted(found)
+        scored.append((right, task.elements))
+    return elements, scored
 
 
 def _sources(asked: SelfAssessment, replies: dict[str, Record], cited: Sequence[Cited]) -> _Elements:

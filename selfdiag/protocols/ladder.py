@@ -26,7 +26,7 @@ from selfdiag.measure.ladder import (
     oracle_ceiling,
 )
 from selfdiag.measure.profiles import PLACEBO_BINS, SHUFFLED_CORRELATION, placebo_profile, shuffled_profile
-from selfdiag.measure.resampling import DRAWS, SEED
+from selfdiag.measure.resampling import ALPHA, DRAWS, SEED
 from selfdiag.protocols.arms import (
     HALF_NAMES,
     ArmFigures,
@@ -36,11 +36,14 @@ from selfdiag.protocols.arms import (
     arms_of,
     asked_of,
     batches_of,
+    coarse_notes,
     differences,
     followed,
+    measured_run,
     profile_figures,
     replies_notes,
 )
+from selfdiag.protocols.measured_accuracy import whole
 from selfdiag.protocols.own_profile import (
     OwnProfiles,
     Values,
@@ -50,15 +53,14 @@ from selfdiag.protocols.own_profile import (
     off_profiles,
     own_injected,
     own_profiles,
-    whole,
 )
 from selfdiag.protocols.summary import SummaryBattery, SummaryModel, model_of
 from selfdiag.runs.ladder_plan import OFF, OWN, PLACEBO, SHUFFLED, plan_with_profiles, rows_of
 from selfdiag.runs.plan import Plan
-from selfdiag.runs.profile_judging import OwnRecognised, own_recognised
+from selfdiag.runs.profile_judging import MANIPULATION
 from selfdiag.runs.records import LADDER, InjectedProfile, RunSettings
 from selfdiag.runs.store import Run
-from selfdiag.safety import SelfdiagError
+from selfdiag.safety import SelfdiagError, one_line
 
 SCHEMA = "selfdiag.ladder/1"
 ARMS = (OFF, PLACEBO, OWN, SHUFFLED)
@@ -160,6 +162,37 @@ def _what_to_do(own: Sequence[int]) -> str:
     return "measure more items a topic (--battery full), so that its values spread"
 
 
+class OwnRecognised(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a judge took the own profile, not the shuffled one, for the measured one.
+
+    It was ``asked`` once for each half in both orders; ``own`` and ``shuffled`` count its choices, ``unread`` the
+    replies that could not be read.
+    """
+
+    model: str
+    asked: int
+    own: int
+    shuffled: int
+    unread: int
+    note: str = "a count of few choices, no interval"
+
+
+def own_recognised(run: Run) -> OwnRecognised | None:
+    """Return what a judge has said of a ladder's profiles, or None when none was asked."""
+    records = [record for record in run.latest().values() if record.section == MANIPULATION]
+    opinions = [record.judge for record in records if record.judge is not None]
+    if not opinions:
+        return None
+    said = [opinion.opinion for opinion in opinions]
+    return OwnRecognised(
+        model=opinions[-1].model,
+        asked=len(said),
+        own=said.count("same"),
+        shuffled=said.count("different"),
+        unread=said.count(None),
+    )
+
+
 class Ladder(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a ladder.
 
@@ -167,10 +200,12 @@ class Ladder(msgspec.Struct, frozen=True, kw_only=True):
     of the call order. ``contrasts`` compare AUROC, own minus the other arm; ``exploratory`` the other measures, by the
     arm that own is compared with. ``consumption`` is the correlation of confidence shift and error of the profile.
     ``ceiling`` is over the drawn wording of each item under the own arm. ``recognised`` is None without a judge.
+    ``measured_run`` is the id of the run that gave the own profile; ``sentence`` says what the ladder shows.
     """
 
     schema: str = SCHEMA
     run_id: str
+    measured_run: str
     model: SummaryModel
     battery: SummaryBattery
     labelled: bool
@@ -179,6 +214,7 @@ class Ladder(msgspec.Struct, frozen=True, kw_only=True):
     wordings: int
     batches: int
     standing: Standing
+    sentence: str
     profiles: tuple[ProfileFigures, ...]
     arms: tuple[ArmFigures, ...]
     contrasts: tuple[ArmContrast, ...]
@@ -204,12 +240,19 @@ def ladder_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Ladder:
     if not arms.by_name:
         raise SelfdiagError(f"the run {run.manifest.run_id} holds no ladder")
     (labelled,) = {named for _, named in arms.by_name}
-    profiles = profile_figures(run.manifest.injected)
+    injected = run.manifest.injected
+    profiles = profile_figures(injected)
     own, off = arms.by_name[OWN, labelled], arms.by_name[OFF, labelled]
     drawn = np.flatnonzero(arms.replicate == 0)
     right, wrong = (int((off.rows.correct[drawn] == grade).sum()) for grade in (1, 0))
+    standing = confirmatory(probes=arms.items, right=right, wrong=wrong, own_sd=least_spread(profiles))
+    contrasts = arm_contrasts(
+        {name: arms.by_name[name, labelled].rows for name in ARMS}, arms.item, arms.batch, draws=draws, seed=seed
+    )
+    recognised = own_recognised(run)
     return Ladder(
         run_id=run.manifest.run_id,
+        measured_run=measured_run(injected),
         model=model_of(run),
         battery=asked_of(run, arms),
         labelled=labelled,
@@ -217,12 +260,11 @@ def ladder_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Ladder:
         rows=arms.item.size,
         wordings=int(arms.replicate.max(initial=0)) + 1,
         batches=batches_of(arms),
-        standing=confirmatory(probes=arms.items, right=right, wrong=wrong, own_sd=least_spread(profiles)),
+        standing=standing,
+        sentence=ladder_sentence(contrasts, standing),
         profiles=profiles,
         arms=tuple(arm_figures(arms, name, labelled=labelled, draws=draws, seed=seed) for name in ARMS),
-        contrasts=arm_contrasts(
-            {name: arms.by_name[name, labelled].rows for name in ARMS}, arms.item, arms.batch, draws=draws, seed=seed
-        ),
+        contrasts=contrasts,
         exploratory={
             name: _secondary(arms, name, labelled=labelled, draws=draws, seed=seed) for name in (PLACEBO, OFF, SHUFFLED)
         },
@@ -230,9 +272,46 @@ def ladder_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Ladder:
             own.claim[drawn], arms.topic[drawn], np.where(own.answered[drawn], own.rows.correct[drawn], -1)
         ),
         consumption={name: followed(arms, name, labelled=labelled) for name in (PLACEBO, SHUFFLED)},
-        recognised=own_recognised(run),
-        notes=(*replies_notes(run, arms), *_profile_notes(profiles)),
+        recognised=recognised,
+        notes=(
+            *replies_notes(run, arms),
+            *coarse_notes(injected),
+            *_profile_notes(profiles),
+            *_judge_notes(recognised),
+        ),
     )
+
+
+def ladder_sentence(contrasts: Sequence[ArmContrast], standing: Standing) -> str:
+    """Return what a ladder says of its question, as far as its corrected contrasts say anything."""
+    better = {one.against: _better(one) for one in contrasts if one.confirmatory}
+    undefined = [name for name, known in better.items() if known is None]
+    if undefined:
+        return f"No answer: own against {' and '.join(undefined)} is not defined here."
+    gains = [name for name, known in better.items() if known == "better"]
+    losses = [name for name, known in better.items() if known == "worse"]
+    hedge = "In this demonstration its" if standing.label == "demonstration" else "Its"
+    if len(gains) == len(better):
+        return (
+            f"{hedge} own profile makes its confidence tell right from wrong better than a made-up one, and than none."
+        )
+    if losses:
+        return f"{hedge} own profile makes its confidence tell right from wrong worse than {' and '.join(losses)}."
+    if gains == [OFF]:
+        return (
+            f"{hedge} confidence tells right from wrong better with its own profile than without values, but a made-up "
+            "profile is not shown to be worse: what it says of the topics need not be the reason."
+        )
+    if gains:
+        return f"{hedge} own profile is better than a made-up one, but not shown to be better than no values at all."
+    return f"{hedge} own profile is not shown to make its confidence tell right from wrong any better."
+
+
+def _better(one: ArmContrast) -> str | None:
+    difference, p = one.by_item.difference.value, one.adjusted_p
+    if difference is None or p is None:
+        return None
+    return "not shown" if p >= ALPHA else "better" if difference > 0 else "worse"
 
 
 def least_spread(profiles: Sequence[ProfileFigures]) -> float:
@@ -251,8 +330,17 @@ def _profile_notes(profiles: Sequence[ProfileFigures]) -> list[str]:
                 f"above the {SHUFFLED_CORRELATION:+.2f} wanted"
             )
         if found.unchanged:
-            notes.append(f"{which} shows the own value in {found.unchanged} of {found.topics} topics")
+            notes.append(f"{which}: {found.unchanged} of {found.topics} topics kept their true value by chance")
     return notes
+
+
+def _judge_notes(recognised: OwnRecognised | None) -> list[str]:
+    if recognised is None or not recognised.unread:
+        return []
+    return [
+        f"{recognised.unread} of {recognised.asked} opinions of the judge {one_line(recognised.model, 60)} could not "
+        "be read"
+    ]
 
 
 def _secondary(arms: Arms, against: str, *, labelled: bool, draws: int, seed: int) -> dict[str, Contrast]:

@@ -30,6 +30,7 @@ from selfdiag.protocols.claim_replies import GRADED, NOT_ASKED, ClaimReply, repl
 from selfdiag.runs.claims import judged_claims
 from selfdiag.runs.records import MICROPROBE, Manifest, PlannedCall
 from selfdiag.runs.store import Run
+from selfdiag.safety import SelfdiagError, one_line
 
 SCHEMA = "selfdiag.microprobe/1"
 _DECIDED = GRADED | {"abstained", "refused"}
@@ -124,13 +125,21 @@ class Microprobe(msgspec.Struct, frozen=True, kw_only=True):
         return head | msgspec.structs.asdict(self.summary) | {"items": self.items}
 
 
-def microprobe_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Microprobe | None:
-    """Return what a run's microprobe shows, or None when the run has none.
+def has_claims(run: Run) -> bool:
+    """Return whether a run puts claims before the model."""
+    return any(call.section == MICROPROBE for call in run.manifest.plan)
+
+
+def microprobe_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Microprobe:
+    """Return what a run's microprobe shows.
 
     Args:
         run: manifest and records, complete or not.
         draws: bootstrap draws over items.
         seed: of the bootstrap.
+
+    Raises:
+        SelfdiagError: when the run has no microprobe, or its plan lacks claims of an item.
     """
     manifest = run.manifest
     by_item: dict[str, list[PlannedCall]] = defaultdict(list)
@@ -138,9 +147,10 @@ def microprobe_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Micropro
         if call.section == MICROPROBE:
             by_item[call.item_id].append(call)
     if not by_item:
-        return None
+        raise SelfdiagError(f"the run {one_line(manifest.run_id, 60)} holds no microprobe")
     replies, scale_note = replies_of(run)
     probes = {probe.id: probe for probe in (*manifest.drawn.probes, *manifest.check) if probe.id in by_item}
+    _check_claims(run, by_item, probes)
     items = tuple(_item(probe, by_item[probe.id], replies, manifest) for probe in sorted(probes.values(), key=_place))
     calls = [call for called in by_item.values() for call in called]
     notes = [scale_note, _incomplete(calls, replies)]
@@ -174,6 +184,32 @@ def share(k: int, n: int, *, undefined: str) -> Estimate:
     return estimate(k / n, wilson(k, n), n=n, method="Wilson") if n else estimate(None, note=undefined)
 
 
+def _check_claims(run: Run, by_item: Mapping[str, Sequence[PlannedCall]], probes: Mapping[str, Probe]) -> None:
+    """Refuse a plan in which an item lacks claims that another one has: its shift would be another."""
+    claims = {name: {_claim(call) for call in _judged(probes[name], calls)} for name, calls in by_item.items()}
+    every: set[int] = set().union(*claims.values())
+    for name, asked in claims.items():
+        if len(asked) < 2 or asked != every:
+            raise SelfdiagError(
+                f"the microprobe of the run {one_line(run.manifest.run_id, 60)} is damaged: its plan lacks a claim of "
+                f"{one_line(name, 40)} about its own topic"
+            )
+
+
+def _judged(probe: Probe, calls: Sequence[PlannedCall]) -> list[PlannedCall]:
+    """Return the calls that an item is judged by: its drawn wording under the claims about its own topic."""
+    own = _own(probe, calls)
+    # the drawn wording stands first in the plan, and the controls have it too
+    return [call for call in own if call.paraphrase == own[0].paraphrase]
+
+
+def _own(probe: Probe, calls: Sequence[PlannedCall]) -> list[PlannedCall]:
+    """Return the calls of every wording under the claims about an item's own topic, the control aside."""
+    own = [call for call in calls if call.claim_bin == probe.bin]
+    labelled = any(call.labelled for call in own)
+    return [call for call in own if call.labelled == labelled]
+
+
 def _place(probe: Probe) -> tuple[int, str, str]:
     return BINS.index(probe.bin) if probe.bin in BINS else len(BINS), probe.bin, probe.id
 
@@ -181,15 +217,11 @@ def _place(probe: Probe) -> tuple[int, str, str]:
 def _item(
     probe: Probe, calls: Sequence[PlannedCall], replies: Mapping[str, ClaimReply], manifest: Manifest
 ) -> ProbedItem:
-    own = [call for call in calls if call.claim_bin == probe.bin]
-    labelled = any(call.labelled for call in own)
-    asked = [call for call in own if call.labelled == labelled]
-    # the drawn wording stands first in the plan, and the controls have it too
-    first = [call for call in asked if call.paraphrase == asked[0].paraphrase]
+    asked, first = _own(probe, calls), _judged(probe, calls)
     claims = _by_claim(first, replies)
     elsewhere = [call for call in calls if call.claim_bin != probe.bin]
     off_topic = _by_claim(elsewhere, replies)
-    bare = _by_claim([call for call in own if labelled and not call.labelled], replies)
+    bare = _by_claim([call for call in calls if call.claim_bin == probe.bin and call not in asked], replies)
     low, high = ends_of(claims)
     judged = item_verdict(
         low.stated(),
@@ -237,7 +269,8 @@ def _wordings(calls: Iterable[PlannedCall], replies: Mapping[str, ClaimReply]) -
 
 
 def _shift(claims: Mapping[str, ClaimReply]) -> float | None:
-    if not claims:
+    # of one claim alone the two ends are the same reply
+    if len(claims) < 2:
         return None
     low, high = (reply.stated() for reply in ends_of(claims))
     return None if low is None or high is None else high - low
@@ -307,7 +340,11 @@ def _incomplete(calls: Sequence[PlannedCall], replies: Mapping[str, ClaimReply])
 def _summary(
     items: Sequence[ProbedItem], *, tried: int | None, labelled: bool, notes: tuple[str, ...], draws: int, seed: int
 ) -> MicroprobeSummary:
-    together = set_verdict(items, draws=draws, seed=seed)
+    unread = "no item has a reading there"
+    bare = unread if any(item.unlabelled_claims for item in items) else "not asked without the topic"
+    if not labelled:
+        bare = "no question names its topic"
+    together = set_verdict(items, no_unlabelled=bare, draws=draws, seed=seed)
     claims = tuple(sorted({int(claim) for item in items for claim in item.claims}))
     sizes = [math.nan if item.shift is None else abs(item.shift) for item in items]
     elsewhere = [math.nan if item.off_topic is None else abs(item.off_topic) for item in items]
@@ -317,7 +354,7 @@ def _summary(
     graded = [pair for pair in ends if set(pair) <= GRADED]
     changed = [item.answer_changed for item in items if item.answer_changed is not None]
     unanswered = "no data: no item was answered under both claims"
-    silent = "no item has a reading there" if any(item.off_topic_claims for item in items) else "not asked"
+    silent = unread if any(item.off_topic_claims for item in items) else "not asked"
     doses = None
     if len(claims) >= MIN_DOSES:
         stated = [[item.points(claim) for claim in claims] for item in items]

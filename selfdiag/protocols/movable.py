@@ -78,7 +78,7 @@ def pick(run: Run) -> Pick:
         run: of ``trial_plan``.
     """
     found = microprobe_of(run)
-    tried = found.items if found is not None else ()
+    tried = found.items
     read = [item for item in tried if item.shift is not None]
     if not read:
         return Pick(
@@ -120,7 +120,6 @@ def nothing_kept(run: Run, why: str) -> Microprobe:
         why: a plain sentence.
     """
     found = microprobe_of(run)
-    assert found is not None, "a trial asks claims"  # noqa: S101
     notes = (*found.summary.notes, why)
     summary = msgspec.structs.replace(found.summary, verdict=None, tried=len(found.items), notes=notes)
     return msgspec.structs.replace(found, summary=summary, items=())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -11,38 +10,41 @@ from selfdiag.battery.draw import SeededOrder
 from selfdiag.battery.items import Battery, Probe
 from selfdiag.measure.profiles import cross_fitted
 from selfdiag.protocols.audit import structured_mode
+from selfdiag.protocols.measured_accuracy import first_grades, whole
+from selfdiag.protocols.profile_file import Profile, full_name
+from selfdiag.protocols.profile_signature import MEASURED_HERE, Gate
 from selfdiag.runs.ladder_plan import OFF, OWN
 from selfdiag.runs.plan import battery_of
-from selfdiag.runs.records import InjectedProfile, RunSettings
+from selfdiag.runs.records import InjectedProfile, Provenance, RunSettings
 from selfdiag.runs.store import Run
 from selfdiag.safety import SelfdiagError, one_line
-
-GRADES = {"correct": 1, "incorrect": 0}
 
 Values = dict[str, int | None]
 """Accuracy in whole percent by topic, None for ``n/a``, in the order of the slot's lines."""
 
 
-MEASURED_HERE = "measured here: from a run on this machine"
-"""The gate of a profile that comes from no file."""
-
-
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """A profile taken to be true: accuracy in percent by topic, where it comes from, and the state of its signature."""
+    """A profile taken to be true: accuracy in percent by topic, where it comes from, and the state of its signature.
 
-    accuracy: dict[str, int | None]
+    ``measured`` is the run that has measured it, None where that is not known.
+    """
+
+    accuracy: Values
     origin: str
-    gate: str
+    gate: Gate
+    measured: Provenance | None = None
 
 
 class OwnProfiles(msgspec.Struct, frozen=True, kw_only=True):
     """Two profiles of one model, each measured on the items that the other is shown with.
 
     ``half`` is 0 or 1 by item id; ``values[h]`` is shown with the items of half h and measured on those of the other.
+    ``fewest[h]`` is the number of graded items behind the value of it that has the fewest.
     """
 
     half: dict[str, int]
     values: tuple[Values, Values]
+    fewest: tuple[int, int]
 
 
 def own_profiles(measured: Run, bins: Sequence[str]) -> OwnProfiles:
@@ -68,9 +70,17 @@ def own_profiles(measured: Run, bins: Sequence[str]) -> OwnProfiles:
         }
         for profile in made.profiles
     )
+    behind, others = made.measured
     return OwnProfiles(
-        half={probe.id: half for probe, half in zip(probes, made.half, strict=True)}, values=(first, second)
+        half={probe.id: half for probe, half in zip(probes, made.half, strict=True)},
+        values=(first, second),
+        fewest=(fewest(behind), fewest(others)),
     )
+
+
+def fewest(behind: Iterable[int]) -> int:
+    """Return the smallest number of graded items behind a value, of those that have one; 0 when none has."""
+    return min((count for count in behind if count), default=0)
 
 
 def measured_probes(measured: Run) -> tuple[Probe, ...]:
@@ -110,7 +120,8 @@ def own_injected(own: OwnProfiles, measured: Run) -> list[InjectedProfile]:
             half=half,
             values=values,
             origin=f"{origin_of(measured)}, on the other half of the items",
-            gate=MEASURED_HERE,
+            gate=str(MEASURED_HERE),
+            measured=provenance(measured, own.fewest[half]),
         )
         for half, values in enumerate(own.values)
     ]
@@ -129,29 +140,6 @@ def battery_behind(measured: Run) -> Battery:
             f"{one_line(str(measured.folder), 120)} was made: measure again"
         )
     return battery
-
-
-def first_grades(measured: Run) -> dict[str, int]:
-    """Return 1 for right and 0 for wrong by item id: the first graded wording of each item counts."""
-    grades: dict[str, int] = {}
-    for record in measured.measured():
-        if not record.trap and record.outcome in GRADES:
-            grades.setdefault(record.item_id, GRADES[record.outcome])
-    return grades
-
-
-def accuracy_by_topic(probes: Sequence[Probe], grades: Mapping[str, int], bins: Sequence[str]) -> Values:
-    """Return the share of graded items that are right, in whole percent, None for a topic without one."""
-    by_topic: dict[str, list[int]] = {name: [] for name in bins}
-    for probe in probes:
-        if probe.id in grades:
-            by_topic[probe.bin].append(grades[probe.id])
-    return {name: whole(100 * sum(found) / len(found)) if found else None for name, found in by_topic.items()}
-
-
-def whole(percent: float) -> int:
-    """Return a percentage as it stands in a prompt: a whole number, halves rounded up."""
-    return math.floor(percent + 0.5)
 
 
 def drawn_seed(purpose: str, seed: int, half: int = 0) -> int:
@@ -192,8 +180,32 @@ def same_model(measured: Run, model: str) -> None:
 def origin_of(measured: Run) -> str:
     """Return in plain words where a profile comes from that a run has measured."""
     manifest = measured.manifest
-    simulated = " (simulated)" if manifest.model.simulated else ""
-    return f"measured of {one_line(manifest.settings.model, 80)}{simulated} in run {one_line(manifest.run_id, 60)}"
+    return _origin(manifest.settings.model, manifest.run_id, simulated=manifest.model.simulated)
+
+
+def provenance(measured: Run, fewest: int) -> Provenance:
+    """Return which run has measured a profile, for the manifest of the run that shows it."""
+    manifest = measured.manifest
+    return Provenance(
+        run_id=manifest.run_id, model=full_name(manifest.model), digest=manifest.model.digest, fewest=fewest
+    )
+
+
+def given_profile(profile: Profile, gate: Gate) -> Given:
+    """Return an exported profile as one that can be put before a model, with what its gate has found."""
+    origin = _origin(profile.model, profile.run_id, simulated=profile.simulated)
+    return Given(
+        accuracy=dict(profile.accuracy),
+        origin=f"{origin} ({one_line(profile.note, 200)})" if profile.note else origin,
+        gate=gate,
+        measured=Provenance(
+            run_id=profile.run_id, model=profile.model, digest=profile.digest, fewest=fewest(profile.n.values())
+        ),
+    )
+
+
+def _origin(model: str, run_id: str, *, simulated: bool) -> str:
+    return f"measured of {one_line(model, 80)}{' (simulated)' if simulated else ''} in run {one_line(run_id, 60)}"
 
 
 def _filled(profile: Sequence[float | None], bins: Sequence[str]) -> list[float | None]:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from selfdiag.battery.items import Probe
+from selfdiag.models.base import ModelInfo
+from selfdiag.protocols.measured_accuracy import first_grades, grades_by_topic, percent_right
 from selfdiag.runs.records import BatteryInfo
 from selfdiag.runs.store import Run, replace_file
 from selfdiag.safety import SelfdiagError, literal, one_line
@@ -39,7 +40,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ``model`` is PROVIDER:NAME, ``served_name`` and ``digest`` are what its server says of it (empty when unknown),
     ``simulated`` whether a script wrote the replies. ``measured_at`` is when the run ended, ISO 8601 with a zone, and
     ``selfdiag`` the version that measured. ``accuracy`` is in whole percent, None where no answer was graded; ``n`` is
-    the number of graded answers. ``note`` says what must be known of the run, such as that it is incomplete.
+    the number of items with a graded answer. ``note`` says what must be known of the run, such as that it is
+    incomplete.
 
     No field has a default, so that a file which lacks one is refused.
     """
@@ -61,7 +63,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 def profile_of(run: Run) -> Profile:
     """Return the profile that a run has measured, for every topic it drew items of.
 
-    Accuracy is the share of right answers among the graded ones of its probes, rounded half up to whole percent.
+    Accuracy is the share of its probes that are right, of those that are graded; of several wordings of an item the
+    first graded one counts.
 
     Args:
         run: manifest and records; an incomplete run gives a profile whose note says so.
@@ -72,22 +75,14 @@ def profile_of(run: Run) -> Profile:
     from selfdiag.protocols.audit import standing  # loads the measures, which reading a profile does without
 
     manifest = run.manifest
-    probes: dict[str, Probe] = {probe.id: probe for probe in manifest.drawn.probes}
-    right: Counter[str] = Counter()
-    graded: Counter[str] = Counter()
-    for record in run.measured():
-        probe = probes.get(record.item_id)
-        if probe is not None and record.outcome in {"correct", "incorrect"}:
-            graded[probe.bin] += 1
-            right[probe.bin] += record.outcome == "correct"
+    graded = grades_by_topic(manifest.drawn.probes, first_grades(run), manifest.drawn.bins())
     shown = one_line(manifest.run_id, 60)
-    if not graded:
+    if not any(graded.values()):
         raise SelfdiagError(f"the run {shown} has no graded answer to a probe, so there is no accuracy to export")
-    bins = manifest.drawn.bins()
     stretch = manifest.sessions[-1] if manifest.sessions else None
     profile = Profile(
         schema=SCHEMA,
-        model=one_line(f"{manifest.model.provider}:{manifest.model.name}", LONGEST_TEXT),
+        model=one_line(full_name(manifest.model), LONGEST_TEXT),
         served_name=one_line(manifest.model.served_name),
         digest=one_line(manifest.model.digest),
         simulated=manifest.model.simulated,
@@ -99,8 +94,8 @@ def profile_of(run: Run) -> Profile:
         ),
         measured_at=(stretch.ended or stretch.started) if stretch else "",
         selfdiag=one_line(manifest.selfdiag),
-        accuracy={name: _percent(right[name], graded[name]) if graded[name] else None for name in bins},
-        n={name: graded[name] for name in bins},
+        accuracy={name: percent_right(found) for name, found in graded.items()},
+        n={name: len(found) for name, found in graded.items()},
         note=one_line("; ".join(standing(run)), LONGEST_TEXT),
     )
     try:
@@ -108,6 +103,11 @@ def profile_of(run: Run) -> Profile:
     except ValueError as error:
         raise SelfdiagError(f"the run {shown} cannot become a profile: {error}") from None
     return profile
+
+
+def full_name(model: ModelInfo) -> str:
+    """Return a model as PROVIDER:NAME."""
+    return f"{model.provider}:{model.name}"
 
 
 def canonical(profile: Profile) -> bytes:
@@ -192,10 +192,6 @@ def decode_exactly(data: bytes, shape: type[T], schema: str) -> T:
 def is_plain_line(text: str, longest: int) -> bool:
     """Return whether a text is one line of at most ``longest`` visible characters, with single blanks at most."""
     return len(text) <= longest and literal(text) == text and " ".join(text.split()) == text
-
-
-def _percent(right: int, graded: int) -> int:
-    return (200 * right + graded) // (2 * graded)
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SCHEMA = "selfdiag.signature/1"
+GATE_SCHEMA = "selfdiag.gate/1"
 LONGEST_NAME = 60
 REFUSED = 1
 """Exit code of a profile that does not pass the gate."""
@@ -59,9 +60,13 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     be theirs. ``note`` is one plain sentence.
     """
 
+    schema: str = GATE_SCHEMA
     state: State
     signer: str = ""
     note: str
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.note}"
 
 
 MEASURED_HERE = Gate(state="measured here", note="selfdiag has measured it itself, from a run on this machine")
@@ -264,11 +269,15 @@ def _read_public_keys(path: Path) -> list[tuple[str, str]]:
         if not line or line.startswith("#"):
             continue
         signer, _, key = line.rpartition(" ")
+        fault = f"{shown} line {number} is not a public key"  # the line is not shown: it may be of a private key
         try:
             _check_signer(signer)
+        except ValueError:
+            raise SelfdiagError(f"{fault}: it must be NAME KEY") from None
+        try:
             _from_base64(key, KEY_BYTES)
-        except ValueError:  # the line is not shown: it may be of a private key
-            raise SelfdiagError(f"{shown} line {number} is not a public key: it must be NAME KEY") from None
+        except ValueError:
+            raise SelfdiagError(f"{fault}: the key is not {KEY_BYTES} bytes in base64") from None
         keys.append((signer, key))
     return keys
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from selfdiag.measure.msi import CRITERIA, WEIGHTS
-from selfdiag.protocols.assess import Assessment
+from selfdiag.measure.msi import CRITERIA, WEIGHTS, criteria_needed
 from selfdiag.safety import SelfdiagError, nearest, one_line
+
+if TYPE_CHECKING:  # which reads the weights of a run
+    from selfdiag.protocols.assess import Assessment
 
 DELTA = "delta"
 """The only requirement that a value must not exceed."""
@@ -111,13 +114,23 @@ def _of_criterion(name: str) -> Callable[[Assessment], Valued]:
 
 
 def _index_a(assessment: Assessment) -> Valued:
+    """Return index A, None where a statement has no reply or the replies are too few for an interval."""
     found = assessment.questionnaire
-    return (None, "") if found is None else (found.index_a.value, found.index_a.note)
+    if found is None:
+        return None, ""
+    silent = sum(statement.n == 0 for statement in found.statements)
+    if silent:
+        return None, f"{silent} of {len(found.statements)} statements have no reply"
+    return found.index_a.value if found.index_a.ci is not None else None, found.index_a.note
 
 
 def _delta(assessment: Assessment) -> Valued:
+    """Return the distance, None where it says nothing of self-knowledge."""
     found, ratings = assessment.delta, assessment.ratings
-    return (None, found.note) if ratings is not None and ratings.follow_scale else (found.value, found.note)
+    no_claims = ratings is not None and ratings.follow_scale
+    if no_claims or found.n < criteria_needed(len(CRITERIA)) or found.ci is None:
+        return None, found.note
+    return found.value, found.note
 
 
 _VALUES: Mapping[str, Callable[[Assessment], Valued]] = {

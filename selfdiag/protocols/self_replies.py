@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from selfdiag.runs.records import PlannedCall, Record
+from selfdiag.runs.records import ANSWERED, QUESTIONNAIRE, STATEMENT_VALUES, PlannedCall, Record
 from selfdiag.runs.store import Run
 
 NOT_ASKED = "not asked"
@@ -36,8 +36,9 @@ def self_replies(run: Run, section: str) -> SelfReplies:
     missing: Counter[str] = Counter()
     for call in calls:
         record = latest.get(call.call_id)
-        if record is not None and record.value is not None:
-            answered.append((call, record.value))
+        value = _value(record)
+        if value is not None:
+            answered.append((call, value))
         else:
             missing[_reason(record)] += 1
     return SelfReplies(
@@ -47,9 +48,20 @@ def self_replies(run: Run, section: str) -> SelfReplies:
     )
 
 
+def _value(record: Record | None) -> float | None:
+    """Return what a reply comes to, None for one that is missing, refused, or no reply to a statement."""
+    if record is None or record.outcome != ANSWERED:
+        return None
+    if record.section == QUESTIONNAIRE and record.value not in STATEMENT_VALUES:
+        return None
+    return record.value
+
+
 def _reason(record: Record | None) -> str:
     if record is None:
         return NOT_ASKED
+    if record.outcome == ANSWERED:
+        return "without a value"
     # of a reply that cannot be read, the rule says what it is instead
     return record.rule if record.outcome == "unparsed" and record.rule else record.outcome
 

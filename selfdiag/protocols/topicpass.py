@@ -25,21 +25,24 @@ from selfdiag.protocols.arms import (
     arms_of,
     asked_of,
     by_items,
+    coarse_notes,
+    measured_run,
     profile_figures,
     replies_notes,
     share_of_items,
 )
+from selfdiag.protocols.measured_accuracy import first_grades, grades_by_topic, percent_right
 from selfdiag.protocols.own_profile import (
-    MEASURED_HERE,
     Given,
-    accuracy_by_topic,
     battery_behind,
-    first_grades,
+    fewest,
     measured_probes,
     origin_of,
+    provenance,
 )
+from selfdiag.protocols.profile_signature import MEASURED_HERE
 from selfdiag.protocols.summary import SummaryBattery, SummaryModel, model_of
-from selfdiag.runs.ladder_plan import OWN, SHUFFLED, plan_with_profiles, rows_of
+from selfdiag.runs.ladder_plan import FALSE, TRUE, plan_with_profiles, rows_of
 from selfdiag.runs.plan import Plan
 from selfdiag.runs.records import TOPICPASS, InjectedProfile, RunSettings
 from selfdiag.runs.store import Run
@@ -51,16 +54,19 @@ PER_TOPIC = 1
 FALSE_ORIGIN = "the values of the true one in reverse order: the strongest topic shows what the weakest has"
 LABELS = (True, False)
 
+_WAYS = {1: "follows the false profile", -1: "moves against the false profile"}
+_NOT_SHOWN = "It is not shown that its confidence follows the false profile"
+
 
 def topicpass_plan(settings: RunSettings, true: Given, whole: Battery, probes: Sequence[Probe]) -> Plan:
     """Plan a pass over items of topics whose accuracy is known.
 
-    The false profile stands in the arm ``shuffled``: it is the true one with its values in reverse order of rank, so
-    mean and spread are the same and strong topics look weak. Of equal values the seed decides which comes first.
+    The false profile is the true one with its values in reverse order of rank, so mean and spread are the same and
+    strong topics look weak. Of equal values the seed decides which comes first.
 
     Args:
         settings: of the run.
-        true: the profile of the arm ``own``, measured on other items than ``probes``.
+        true: the profile of the arm ``true``, measured on other items than ``probes``.
         whole: the battery; the slot has a line for each of its topics.
         probes: the items to ask; those of a topic without a value are left out.
 
@@ -78,9 +84,9 @@ def topicpass_plan(settings: RunSettings, true: Given, whole: Battery, probes: S
             "(--battery full), or harder or easier ones (--hardness 1 to 6)"
         )
     injected = [
-        InjectedProfile(arm=OWN, values=values, origin=true.origin, gate=true.gate),
+        InjectedProfile(arm=TRUE, values=values, origin=true.origin, gate=str(true.gate), measured=true.measured),
         InjectedProfile(
-            arm=SHUFFLED, values=dict.fromkeys(values) | reversed_ranks(known, settings.seed), origin=FALSE_ORIGIN
+            arm=FALSE, values=dict.fromkeys(values) | reversed_ranks(known, settings.seed), origin=FALSE_ORIGIN
         ),
     ]
     return plan_with_profiles(settings, TOPICPASS, whole, rows_of(asked, settings.seed), injected, labels=LABELS)
@@ -111,8 +117,13 @@ def measured_topicpass(settings: RunSettings, measured: Run, *, per_topic: int =
         chosen += sorted(of_topic, key=lambda probe: probe.id in drawn)[:per_topic]
     taken = {probe.id for probe in chosen}
     behind = [probe for probe in probes if probe.id not in taken]
-    accuracy = accuracy_by_topic(behind, first_grades(measured), whole.bins())
-    given = Given(accuracy=accuracy, origin=f"{origin_of(measured)}, on items not asked here", gate=MEASURED_HERE)
+    graded = grades_by_topic(behind, first_grades(measured), whole.bins())
+    given = Given(
+        accuracy={name: percent_right(found) for name, found in graded.items()},
+        origin=f"{origin_of(measured)}, on items not asked here",
+        gate=MEASURED_HERE,
+        measured=provenance(measured, fewest(map(len, graded.values()))),
+    )
     return topicpass_plan(settings, given, whole, chosen)
 
 
@@ -144,18 +155,29 @@ class PassFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TopicPass(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a topic pass over ``items``; ``association`` is what naming the topic adds to ``followed``."""
+    """The result of a topic pass over ``items``.
+
+    ``measured_run`` is the id of the run that gave the true profile. ``association`` is what naming the topic adds to
+    ``followed``, paired by item; ``sentence`` says what all this shows.
+    """
 
     schema: str = SCHEMA
     run_id: str
+    measured_run: str
     model: SummaryModel
     battery: SummaryBattery
     items: int
+    sentence: str
     profiles: tuple[ProfileFigures, ...]
     labelled: PassFigures
     unlabelled: PassFigures
     association: Estimate
     notes: tuple[str, ...]
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few items, or too few of them with a reading, to draw a verdict."""
+        return self.labelled.followed.n < SET_SIZE
 
 
 def topicpass_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> TopicPass:
@@ -173,28 +195,80 @@ def topicpass_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> TopicPass
     if not arms.by_name:
         raise SelfdiagError(f"the run {run.manifest.run_id} holds no topic pass")
     named, bare = (_figures(arms, labelled=labelled, draws=draws, seed=seed) for labelled in LABELS)
-    few = f"only {arms.items} items: {SET_SIZE} or more are needed to speak of a set"
+    association = by_items(
+        arms,
+        _toward_claim(arms, labelled=True) - _toward_claim(arms, labelled=False),
+        undefined="no data: no item is answered in all four ways",
+        draws=draws,
+        seed=seed,
+    )
+    injected = run.manifest.injected
     return TopicPass(
         run_id=run.manifest.run_id,
+        measured_run=measured_run(injected, TRUE),
         model=model_of(run),
         battery=asked_of(run, arms),
         items=arms.items,
-        profiles=profile_figures(run.manifest.injected),
+        sentence=pass_sentence(arms.items, named, bare, association),
+        profiles=profile_figures(injected, beside=TRUE),
         labelled=named,
         unlabelled=bare,
-        association=by_items(
-            arms,
-            _toward_claim(arms, labelled=True) - _toward_claim(arms, labelled=False),
-            undefined="no data: no item is answered in all four ways",
-            draws=draws,
-            seed=seed,
-        ),
-        notes=(*replies_notes(run, arms), *([few] if arms.items < SET_SIZE else [])),
+        association=association,
+        notes=(*replies_notes(run, arms), *coarse_notes(injected)),
     )
 
 
+def pass_sentence(items: int, named: PassFigures, bare: PassFigures, association: Estimate) -> str:
+    """Return whether confidence follows the false profile, and what naming the topic adds, as far as it is shown.
+
+    That the topic's name makes a difference is said by the paired ``association`` alone: that one pass shows something
+    and the other does not is no difference between them.
+
+    Args:
+        items: how many were asked.
+        named: the pass that names the topic.
+        bare: the pass that does not.
+        association: toward the claim, named minus not named, paired by item.
+    """
+    readings = named.followed.n
+    if readings < SET_SIZE:
+        return (
+            f"Too few for a verdict: {readings} of {items} items state a confidence under two claims that differ, and "
+            f"{SET_SIZE} are needed: ask more of each topic (--items-per-topic)."
+        )
+    with_name, without = _direction(named.followed), _direction(bare.followed)
+    if not with_name and not without:
+        moves = any(_direction(figures.shift) for figures in (named, bare))
+        said = ["Its confidence moves, but not with the topic" if moves else _NOT_SHOWN]
+    elif with_name == without:
+        said = [f"Its confidence {_WAYS[with_name]}, with the topic's name and without it"]
+    elif with_name:
+        other = f"it {_WAYS[without]}" if without else "that is not shown"
+        said = [f"Its confidence {_WAYS[with_name]} where the question names its topic; without the name {other}"]
+    else:
+        said = [
+            f"Its confidence {_WAYS[without]} where the question does not name its topic; with the name that is not "
+            "shown"
+        ]
+    if more := _direction(association):
+        said.append(f"it follows {'more' if more > 0 else 'less'} with the name than without")
+    elif with_name or without:
+        few = f"cannot be said from {association.n} readings" if association.n < SET_SIZE else "is not shown"
+        said.append(f"a difference between the two {few}")
+    return f"{'; '.join(said)}."
+
+
+def _direction(found: Estimate) -> int:
+    """Return 1 or -1 where a mean over enough items is shown to be above or below 0, else 0."""
+    if found.value is None or found.n < SET_SIZE:
+        return 0
+    # items that all move alike leave no interval, and no doubt
+    low, high = found.ci or (found.value, found.value)
+    return 1 if low > 0 else -1 if high < 0 else 0
+
+
 def _figures(arms: Arms, *, labelled: bool, draws: int, seed: int) -> PassFigures:
-    true, false = arms.by_name[OWN, labelled], arms.by_name[SHUFFLED, labelled]
+    true, false = arms.by_name[TRUE, labelled], arms.by_name[FALSE, labelled]
     both = true.answered & false.answered
     fell_silent = np.where(true.graded, false.abstained, np.nan)
 
@@ -204,8 +278,8 @@ def _figures(arms: Arms, *, labelled: bool, draws: int, seed: int) -> PassFigure
     unanswered = "no data: no item is answered with a confidence under both"
     return PassFigures(
         labelled=labelled,
-        true=arm_figures(arms, OWN, labelled=labelled, against=OWN, draws=draws, seed=seed),
-        false=arm_figures(arms, SHUFFLED, labelled=labelled, against=OWN, draws=draws, seed=seed),
+        true=arm_figures(arms, TRUE, labelled=labelled, against=TRUE, draws=draws, seed=seed),
+        false=arm_figures(arms, FALSE, labelled=labelled, against=TRUE, draws=draws, seed=seed),
         shift=over_items(_shift(arms, labelled=labelled), unanswered),
         followed=over_items(
             _toward_claim(arms, labelled=labelled), "no data: no item with another claim is answered under both"
@@ -221,11 +295,11 @@ def _figures(arms: Arms, *, labelled: bool, draws: int, seed: int) -> PassFigure
 
 def _shift(arms: Arms, *, labelled: bool) -> Floats:
     """Return confidence under the false profile minus that under the true one, in points, NaN where one is missing."""
-    true, false = arms.by_name[OWN, labelled], arms.by_name[SHUFFLED, labelled]
+    true, false = arms.by_name[TRUE, labelled], arms.by_name[FALSE, labelled]
     return np.where(true.answered & false.answered, 100 * (false.p - true.p), np.nan)
 
 
 def _toward_claim(arms: Arms, *, labelled: bool) -> Floats:
     """Return the shift with its sign turned so that following the claim is positive, NaN where both claim the same."""
-    direction = np.sign(arms.by_name[SHUFFLED, labelled].claim - arms.by_name[OWN, labelled].claim)
+    direction = np.sign(arms.by_name[FALSE, labelled].claim - arms.by_name[TRUE, labelled].claim)
     return np.where(direction == 0, np.nan, direction) * _shift(arms, labelled=labelled)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -14,11 +13,13 @@ from selfdiag.protocols.arms import HALF_NAMES, ArmFigures, ProfileFigures
 from selfdiag.protocols.audit import structured_mode
 from selfdiag.protocols.summary import SummaryBattery, SummaryModel
 from selfdiag.report import words
-from selfdiag.report.page import WIDTH, cell, table
+from selfdiag.report.page import cell, table
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.store import Run
 from selfdiag.safety import one_line
 
+MANY_CALLS = 1000
+"""More calls than these are made only when the person agrees, or with ``--yes``."""
 _ASKED_AGAIN = (
     "battery",
     "seed",
@@ -70,16 +71,6 @@ def p_value(p: float | None) -> str:
     return "–" if p is None else "<.001" if p < 0.0005 else words.fraction(p)
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """Return a sentence as lines not wider than ``WIDTH`` characters."""
-    return textwrap.wrap(one_line(text, 1200), WIDTH, initial_indent=indent, subsequent_indent=indent)
-
-
-def notes_lines(notes: Sequence[str]) -> list[str]:
-    """Return notes as lines, each marked."""
-    return [line for note in notes for line in textwrap.wrap(f"! {one_line(note, 400)}", WIDTH, subsequent_indent="  ")]
-
-
 def what_was_asked(model: SummaryModel, battery: SummaryBattery) -> str:
     """Return who was asked and what from, on one line."""
     simulated = " (simulated)" if model.simulated else ""
@@ -87,12 +78,19 @@ def what_was_asked(model: SummaryModel, battery: SummaryBattery) -> str:
     return f"{one_line(model.name, 30)}{simulated} · {model.provider} · {draw} · seed {battery.seed}"
 
 
-def arm_lines(arms: Sequence[ArmFigures], names: Mapping[str, str]) -> list[str]:
+def measured_in(run_id: str) -> str:
+    """Return in a sentence which run has measured the model's own accuracy, empty where that is not known."""
+    if not run_id:
+        return ""
+    return f"Its accuracy by topic was measured in run {one_line(run_id, 60)} (--from takes its id, or its folder)."
+
+
+def arm_lines(arms: Sequence[ArmFigures]) -> list[str]:
     """Return a row of figures for each arm, the interval of its AUROC beside the value."""
     head = ("", "n", "right", "says", "Brier", "ECE", "AUROC", "95 %", "no answer")
     rows = [
         (
-            names[arm.arm],
+            arm.arm,
             str(arm.accuracy.n),
             "–" if arm.accuracy.value is None else f"{100 * arm.accuracy.value:.1f} %",
             points(arm.mean_confidence),
@@ -107,7 +105,7 @@ def arm_lines(arms: Sequence[ArmFigures], names: Mapping[str, str]) -> list[str]
     return [_line(row, (10, 6, 9, 7, 7, 7, 7, 16, 11)) for row in (head, *rows)]
 
 
-def arm_rows(arms: Sequence[ArmFigures], names: Mapping[str, str]) -> str:
+def arm_rows(arms: Sequence[ArmFigures]) -> str:
     """Return a Markdown table with every figure of every arm and its interval."""
     head = ["arm", "n", "right", "says", "Brier", "ECE", "AUROC", "abstained", "refused", "not readable", "notes"]
     rows = []
@@ -116,7 +114,7 @@ def arm_rows(arms: Sequence[ArmFigures], names: Mapping[str, str]) -> str:
         why = [f"{name}: {found.note}" for name, found in figures.items() if found.note]
         rows.append(
             [
-                names[arm.arm],
+                arm.arm,
                 str(arm.accuracy.n),
                 _beside(arm.accuracy),
                 points(arm.mean_confidence),
@@ -130,20 +128,20 @@ def arm_rows(arms: Sequence[ArmFigures], names: Mapping[str, str]) -> str:
     return table(head, rows)
 
 
-def induced_row(arm: ArmFigures, name: str) -> list[str]:
+def induced_row(arm: ArmFigures) -> list[str]:
     """Return how many items an arm silences: counts, and the share of induced abstentions with its interval."""
     found = arm.induced
     shown = "–" if found is None or found.value is None else f"{100 * found.value:.1f} %"
     ci = "" if found is None or found.ci is None else f"[{100 * found.ci[0]:.1f}, {100 * found.ci[1]:.1f}]"
-    return [name, str(arm.abstained), shown, ci, str(found.n if found else 0), cell(found.note if found else "")]
+    return [arm.arm, str(arm.abstained), shown, ci, str(found.n if found else 0), cell(found.note if found else "")]
 
 
-def profile_rows(profiles: Sequence[ProfileFigures], names: Mapping[str, str]) -> str:
+def profile_rows(profiles: Sequence[ProfileFigures]) -> str:
     """Return a Markdown table of what the injected profiles came to."""
-    head = ["profile", "half", "topics", "mean", "SD", "Pearson", "Spearman", "as in own", "origin", "signature"]
+    head = ["profile", "half", "topics", "mean", "SD", "Pearson", "Spearman", "as measured", "origin", "signature"]
     rows = [
         [
-            names[found.arm],
+            cell(found.arm),
             "all" if found.half is None else HALF_NAMES[found.half],
             str(found.topics),
             points(found.mean),
@@ -175,13 +173,15 @@ def contrast_row(name: str, found: Contrast) -> list[str]:
     ]
 
 
-def method_rows(run: Run, command: str, flags: Sequence[str]) -> str:
+def method_rows(run: Run, command: str, flags: Sequence[str], *, measured: str = "", takes_battery: bool = True) -> str:
     """Return how an experiment was asked: settings, versions, and the command that asks the same again.
 
     Args:
         run: the experiment's run.
-        command: ``ladder``, ``topicpass`` or ``swap``.
+        command: such as ``ladder``, ``topicpass`` or ``swap``.
         flags: those of the experiment itself, as words.
+        measured: id of the run that gave the model's own profile; with it a second command takes the profile from it.
+        takes_battery: whether the command has the flag ``--battery``.
     """
     manifest, settings = run.manifest, run.manifest.settings
     sessions = manifest.sessions
@@ -201,16 +201,34 @@ def method_rows(run: Run, command: str, flags: Sequence[str]) -> str:
         ["started", sessions[0].started if sessions else "unknown"],
         ["selfdiag", f"{cell(manifest.selfdiag)}, prompts {cell(manifest.prompt_version)}"],
     ]
-    again = one_line(shlex.join(["selfdiag", command, settings.model, *_changed(settings), *flags]), 2000)
-    return f"{table(['setting', 'value'], rows)}\n\nTo ask the same again:\n\n    {again}"
+    # an experiment with a profile of its own measures that first, with a call for each of its items at least
+    anew = len(manifest.plan) + (len(manifest.check) if measured else 0)
+    parts = [
+        table(["setting", "value"], rows),
+        "To ask the same again:",
+        _command(command, settings.model, [*_changed(settings, takes_battery), *flags], calls=anew),
+    ]
+    if measured:
+        parts += [
+            f"With the profile of run {cell(measured, 60)}, not a newly measured one; where it is not among your runs, "
+            "name its folder:",
+            _command(command, settings.model, ["--from", measured, *flags], calls=len(manifest.plan)),
+        ]
+    return "\n\n".join(parts)
 
 
-def _changed(settings: RunSettings) -> list[str]:
+def _command(command: str, model: str, flags: Sequence[str], *, calls: int) -> str:
+    agreed = ["--yes"] if calls > MANY_CALLS else []
+    return f"    {one_line(shlex.join(['selfdiag', command, model, *flags, *agreed]), 2000)}"
+
+
+def _changed(settings: RunSettings, takes_battery: bool) -> list[str]:
     usual = {field.name: field.default for field in msgspec.structs.fields(RunSettings)}
     flags = []
     for name in _ASKED_AGAIN:
         value = getattr(settings, name)
-        if name == "battery" or value != usual[name]:
+        # every command has its own usual battery
+        if takes_battery if name == "battery" else value != usual[name]:
             shown = ",".join(value) if isinstance(value, tuple) else str(value)
             flags += [f"--{name.replace('_', '-')}", shown]
     return flags
@@ -234,7 +252,8 @@ def excluded_sentence(difference: Estimate) -> str:
 def consumption_sentence(name: str, found: Estimate) -> str:
     """Return whether confidence followed an injected profile."""
     if found.value is None:
-        return f"Whether confidence followed the {name} profile cannot be said: {found.note}."
+        why = found.note.removeprefix("not defined: ")
+        return f"Whether confidence followed the {name} profile cannot be said: {why}."
     low, high = found.ci or (found.value, found.value)
     verdict = f"It is not shown that confidence followed the {name} profile"
     if low > 0:

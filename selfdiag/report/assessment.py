@@ -132,6 +132,11 @@ def two(value: float | None, *, sign: bool = False) -> str:
     return f"{minus}{size[1:] if size.startswith('0.') else size}"
 
 
+def two_ends(ci: tuple[float, float] | None, *, sign: bool = False) -> str:
+    """Return an interval with two decimals in brackets, or an empty text."""
+    return "" if ci is None else f"[{two(ci[0], sign=sign)}, {two(ci[1], sign=sign)}]"
+
+
 def elements_words(found: ExternalCriterion) -> str:
     """Return the counts behind a criterion, or the years."""
     if found.numerator is None:
@@ -154,8 +159,10 @@ def msi_words(assessment: Assessment) -> str:
             f"{two(does.msi)}{_ends(does.msi_ci)} of {limit} for what it does, "
             f"{two(does.msi_per_root_n)} per root of n; held down by {least} {CRITERIA[least]}"
         )
+        shown += f" ({one_line(does.note, 200)})" if does.note else ""
     claimed = f"{two(claims.msi)}{_ends(claims.msi_ci)}" if claims.msi is not None else "–"
-    return f"{shown}; {claimed} for what it claims"
+    why = f" ({one_line(claims.note, 200)})" if claims.msi is not None and claims.note else ""
+    return f"{shown}; {claimed} for what it claims{why}"
 
 
 def weighted_words(assessment: Assessment) -> str:
@@ -163,7 +170,7 @@ def weighted_words(assessment: Assessment) -> str:
     found = assessment.weighted
     use = f"{found.use} use" if found.use != "own" else "the weights given"
     weights = ", ".join(f"{name} {two(weight)}" for name, weight in found.weights.items())
-    why = "" if found.value is not None else f" ({one_line(found.note, 120)})"
+    why = f" ({one_line(found.note, 120)})" if found.note else ""
     return f"{two(found.value)}{_ends(found.ci)} for {use}{why}; claimed {two(found.claimed)}. Weights: {weights}"
 
 
@@ -179,11 +186,10 @@ def delta_words(delta: Delta) -> str:
         balance = two(abs(delta.signed))
         balance = "neither way" if balance == ".00" else f"{balance} {way}"
         apart = f"claims and deeds are {size} apart on average, {balance} on balance"
-    ends = f"[{two(delta.ci[0])}, {two(delta.ci[1])}]" if delta.ci else ""
     unsure = "cannot say whether acceptable" if delta.verdict == "cannot say" else delta.verdict
     verdict = f"{unsure} (limit {limit})"
     note = f"; {one_line(delta.note, 300)}" if delta.note else ""
-    return f"{size}{' ' if ends else ''}{ends}: {apart}: {verdict}{note}"
+    return f"{size}{_ends(delta.ci)}: {apart}: {verdict}{note}"
 
 
 def order_words(found: Estimate) -> str:
@@ -282,14 +288,13 @@ def _starred(assessment: Assessment, most: int = _NAME - 1) -> str:
 
 
 def _ends(ci: tuple[float, float] | None) -> str:
-    return "" if ci is None else f" [{two(ci[0])}, {two(ci[1])}]"
+    return "" if ci is None else f" {two_ends(ci)}"
 
 
 def _measured(found: Estimate, *, sign: bool = False) -> str:
     if found.value is None:
         return f"– ({one_line(found.note, 60)})" if found.note else "–"
-    ends = "" if found.ci is None else f" [{two(found.ci[0], sign=sign)}, {two(found.ci[1], sign=sign)}]"
-    return f"{two(found.value, sign=sign)}{ends}"
+    return f"{two(found.value, sign=sign)} {two_ends(found.ci, sign=sign)}".rstrip()
 
 
 def _share(found: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""A self-assessment as a section of a Markdown report."""
+"""A self-assessment as Markdown, and its questionnaire as a section of an audit's report."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Sequence
 
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.msi import CRITERIA
-from selfdiag.protocols.assess import Assessment, ProfileIndex
+from selfdiag.protocols.assess import (
+    INSTANCES,
+    RATINGS,
+    SECTIONS,
+    TASK_ELEMENTS,
+    Assessment,
+    ProfileIndex,
+)
 from selfdiag.protocols.external_profile import Kind
 from selfdiag.protocols.questionnaire import Questionnaire
 from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
+from selfdiag.report.arms import method_rows
 from selfdiag.report.assessment import (
     DOMAIN_WORDS,
     claims_and_deeds,
@@ -21,48 +29,43 @@ from selfdiag.report.assessment import (
     ratings_words,
     sources_words,
     two,
+    two_ends,
     warnings_of,
     weighted_words,
 )
+from selfdiag.report.page import cell, table
+from selfdiag.runs.records import QUESTIONNAIRE, SELF_PROFILE, TASKS, RunSettings
+from selfdiag.runs.self_reports import SELF_REPORT_TEMPERATURE
+from selfdiag.runs.store import Run
 
 _SOURCES = {"study": "the study", "ours": "selfdiag"}
 
 
-def assessment_markdown(assessment: Assessment) -> str:
-    """Return what a model claims of itself beside what it does; the same assessment gives the same bytes."""
-    questionnaire = assessment.questionnaire
+def assessment_markdown(run: Run, assessment: Assessment) -> str:
+    """Return the report of a run that was assessed; the same run gives the same bytes."""
     parts = [
-        "## Self-assessment",
-        f"{_cell(model_name(assessment))}: what it claims of itself beside what graded tasks show, from 0 to 1.",
-        *(f"**{_cell(note, 400)}.**" for note in warnings_of(assessment)),
-        _profiles(assessment),
-        f"**Distance of the profiles.** {_cell(delta_words(assessment.delta), 600)}.",
-        f"**Order.** {_cell(order_words(assessment.rank_agreement), 400)}.",
-        f"**Weighted.** {_cell(weighted_words(assessment), 400)}.",
-        f"**Ratings.** {_cell(ratings_words(assessment), 600)}." if assessment.ratings else "",
-        _index(assessment),
-        _kinds(assessment.kinds),
-        _citations(assessment),
-        "" if questionnaire is None else _domains(questionnaire),
-        "" if questionnaire is None else _statements(questionnaire),
+        f"# Self-assessment: {cell(model_name(assessment))}",
+        "## Claims and deeds",
+        *_findings(assessment),
+        f"## How it was asked\n\n{_method(run)}",
     ]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def assessments_markdown(assessments: Sequence[Assessment]) -> str:
-    """Return several models side by side, then each of them by itself."""
+def assessments_markdown(runs: Sequence[Run], assessments: Sequence[Assessment]) -> str:
+    """Return several models side by side, then each of them by itself; ``runs`` are those of the assessments."""
     profiles = [
         [
-            _cell(model_name(one)),
+            cell(model_name(one)),
             *(f"{two(one.internal[name].mean)} / {two(one.external[name].value)}" for name in CRITERIA),
         ]
         for one in assessments
     ]
     indices = [
         [
-            _cell(model_name(one)),
+            cell(model_name(one)),
             *map(two, (one.msi.msi, one.msi.msi_per_root_n, one.msi_internal.msi, one.weighted.value, one.delta.value)),
-            _ends(one.delta.ci),
+            two_ends(one.delta.ci),
             one.delta.verdict,
         ]
         for one in assessments
@@ -70,7 +73,7 @@ def assessments_markdown(assessments: Sequence[Assessment]) -> str:
     asked = [(one, one.questionnaire) for one in assessments if one.questionnaire is not None]
     domains = [
         [
-            _cell(model_name(one)),
+            cell(model_name(one)),
             *(f"{two(domain.mean)} ± {two(domain.sd)}" for domain in found.domains().values()),
             two(found.index_a.value),
             words.percent(found.yes_rate.value),
@@ -79,27 +82,79 @@ def assessments_markdown(assessments: Sequence[Assessment]) -> str:
         for one, found in asked
     ]
     parts = [
-        "## Models side by side\n\nClaimed / shown on each criterion.",
-        _table(["model", *CRITERIA], profiles),
-        _table(["model", "MSI", "per root of n", "claimed", "weighted", "Delta", "95 % interval", "verdict"], indices),
-        _table(["model", *DOMAIN_WORDS, "index A", "Yes", "alpha"], domains) if domains else "",
-        *(assessment_markdown(one) for one in assessments),
+        f"# Self-assessment of {words.several(len(assessments), 'model')}",
+        "## Side by side\n\nClaimed / shown on each criterion.",
+        table(["model", *CRITERIA], profiles),
+        table(["model", "MSI", "per root of n", "claimed", "weighted", "Delta", "95 % interval", "verdict"], indices),
+        table(["model", *DOMAIN_WORDS, "index A", "Yes", "alpha"], domains) if domains else "",
     ]
-    return "\n\n".join(filter(None, parts))
+    for run, one in zip(runs, assessments, strict=True):
+        parts += [f"## {cell(model_name(one))}", *_findings(one), f"### How it was asked\n\n{_method(run)}"]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def questionnaire_markdown(questionnaire: Questionnaire, summary: Summary) -> str:
     """Return the section of an audit's report that holds what the model claims against what the audit found."""
-    rows = [[claim, value, _cell(deed)] for claim, value, deed in claims_and_deeds(questionnaire, summary)]
+    rows = [[claim, value, cell(deed)] for claim, value, deed in claims_and_deeds(questionnaire, summary)]
     parts = [
         "## What it says of itself",
         "How far it affirms a statement, from 0 (No) to 1 (Yes), beside what this audit found.",
-        *(f"**{_cell(note, 400)}.**" for note in questionnaire.warnings),
-        _table(["it claims", "affirmed", "it does"], rows),
+        *(f"**{cell(note, 400)}.**" for note in questionnaire.warnings),
+        table(["it claims", "affirmed", "it does"], rows),
         _domains(questionnaire),
         _statements(questionnaire),
     ]
     return "\n\n".join(parts)
+
+
+def _findings(assessment: Assessment) -> list[str]:
+    """Return the parts of a report that say what was found, empty texts among them."""
+    questionnaire = assessment.questionnaire
+    return [
+        f"What {cell(model_name(assessment))} claims of itself beside what graded tasks show, from 0 to 1.",
+        *(f"**{cell(note, 400)}.**" for note in warnings_of(assessment)),
+        _profiles(assessment),
+        f"**Distance of the profiles.** {cell(delta_words(assessment.delta), 600)}.",
+        f"**Order.** {cell(order_words(assessment.rank_agreement), 400)}.",
+        f"**Weighted.** {cell(weighted_words(assessment), 400)}.",
+        f"**Ratings.** {cell(ratings_words(assessment), 600)}." if assessment.ratings else "",
+        _index(assessment),
+        _kinds(assessment.kinds),
+        _citations(assessment),
+        "" if questionnaire is None else _domains(questionnaire),
+        "" if questionnaire is None else _statements(questionnaire),
+    ]
+
+
+def _method(run: Run) -> str:
+    settings = run.manifest.settings
+    if settings.sections == SECTIONS:
+        asked = method_rows(run, "assess", _flags(settings), takes_battery=False)
+    else:
+        asked = method_rows(run, "run", ["--sections", ",".join(settings.sections)])
+    sizes = {
+        QUESTIONNAIRE: f"{words.several(settings.instances, 'pass', 'passes')} through the statements",
+        SELF_PROFILE: f"{words.several(settings.ratings, 'rating')} of each criterion",
+        TASKS: f"tasks with {words.several(settings.tasks, 'scored element')} of each criterion",
+    }
+    return (
+        f"Asked for: {', '.join(sizes[section] for section in settings.sections if section in sizes)}; every call is a "
+        f"conversation of its own. Statements and ratings are asked at temperature {SELF_REPORT_TEMPERATURE:g}, all "
+        f"else at that of the run. Knowledge that ends {settings.years:g} years before the run counts 0.\n\n{asked}"
+    )
+
+
+def _flags(settings: RunSettings) -> list[str]:
+    """Return the flags of the command itself that are not the usual ones."""
+    given = (
+        ("--instances", f"{settings.instances}", f"{INSTANCES}"),
+        ("--questionnaires", f"{settings.ratings}", f"{RATINGS}"),
+        ("--tasks", f"{settings.tasks}", f"{TASK_ELEMENTS}"),
+        ("--weights", settings.weights, "general"),
+        ("--years", f"{settings.years:g}", "5"),
+    )
+    flags = [word for flag, value, usual in given if value != usual for word in (flag, value)]
+    return [*flags, *(["--rationale"] if settings.rationale else [])]
 
 
 def _profiles(assessment: Assessment) -> str:
@@ -115,29 +170,29 @@ def _profiles(assessment: Assessment) -> str:
                 claimed.consistency or claimed.note,
                 two(shown.value),
                 elements_words(shown),
-                _ends(shown.ci),
+                two_ends(shown.ci),
                 two((claimed.mean or 0) - (shown.value or 0), sign=True) if known else "–",
-                _cell("; ".join(filter(None, (shown.method, shown.note))), 400),
+                cell("; ".join(filter(None, (shown.method, shown.note))), 400),
             ]
         )
     head = ["criterion", "claims", "SD", "consistency", "does", "counts", "95 % interval", "difference", "how"]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _index(assessment: Assessment) -> str:
     def row(name: str, found: ProfileIndex) -> list[str]:
         values = (found.norm, found.angle, found.msi, found.msi_per_root_n, found.mean, found.soft_min, found.group_min)
-        return [name, *map(two, values), _ends(found.msi_ci), _cell(found.note)]
+        return [name, *map(two, values), two_ends(found.msi_ci), cell(found.note)]
 
     head = ["profile", "norm", "angle", "MSI", "per root of n", "mean", "soft min", "group min", "MSI, 95 %", "note"]
-    return "### Index\n\n" + _table(
+    return "### Index\n\n" + table(
         head, [row("what it does", assessment.msi), row("what it claims", assessment.msi_internal)]
     )
 
 
 def _kinds(kinds: dict[str, tuple[Kind, ...]]) -> str:
     rows = [
-        [name, _cell(one.kind), str(one.right), str(one.wrong), str(one.silent), str(one.left_out)]
+        [name, cell(one.kind), str(one.right), str(one.wrong), str(one.silent), str(one.left_out)]
         for name, found in kinds.items()
         for one in found
     ]
@@ -146,7 +201,7 @@ def _kinds(kinds: dict[str, tuple[Kind, ...]]) -> str:
     return (
         "### By kind of task\n\nScored elements. *No answer* are abstentions, refusals and sources that stay unknown; "
         "*left out* came without a usable reply.\n\n"
-        + _table(["criterion", "kind", "right", "wrong", "no answer", "left out"], rows)
+        + table(["criterion", "kind", "right", "wrong", "no answer", "left out"], rows)
     )
 
 
@@ -157,11 +212,11 @@ def _citations(assessment: Assessment) -> str:
     current = found.currency
     study = (
         f"Knowledge currency in the study's form, from the age of the verified ones: {two(current.value)} "
-        f"{_ends(current.ci) or _cell(f'({current.note})')}"
+        f"{two_ends(current.ci) or cell(f'({current.note})')}"
     )
-    rows = [[_cell(one.item_id), _cell(one.title), _cell(one.reason)] for one in found.refuted]
-    table = "\n\n" + _table(["task", "cited as", "contradicted by"], rows) if rows else ""
-    return f"### Cited works\n\n{sources_words(assessment)}. {study}.{table}"
+    rows = [[cell(one.item_id), cell(one.title), cell(one.reason)] for one in found.refuted]
+    refuted = "\n\n" + table(["task", "cited as", "contradicted by"], rows) if rows else ""
+    return f"### Cited works\n\n{sources_words(assessment)}. {study}.{refuted}"
 
 
 def _domains(found: Questionnaire) -> str:
@@ -170,7 +225,7 @@ def _domains(found: Questionnaire) -> str:
             f"{name}, {DOMAIN_WORDS[name]}",
             two(domain.mean),
             two(domain.sd),
-            _ends(domain.ci),
+            two_ends(domain.ci),
             str(domain.n),
             domain.note,
         ]
@@ -186,17 +241,17 @@ def _domains(found: Questionnaire) -> str:
     ):
         rows.append([name, *_estimate(figure)])
     missing = sum(found.missing.values())
-    reasons = ", ".join(f"{number} {_cell(reason)}" for reason, number in found.missing.items())
+    reasons = ", ".join(f"{number} {cell(reason)}" for reason, number in found.missing.items())
     told = f" {missing} of {found.asked} replies are missing ({reasons})." if missing else ""
     return (
         f"### Questionnaire\n\n{found.instances} passes through {len(found.statements)} statements. Yes is 1, "
         f"Partially .5, No 0; in SDQ, whose claims hold of no model, No counts 1.{told}\n\n"
-        + _table(["", "mean", "SD", "95 % interval", "n", "note"], rows)
+        + table(["", "mean", "SD", "95 % interval", "n", "note"], rows)
     )
 
 
 def _estimate(found: Estimate) -> list[str]:
-    return [two(found.value), "", _ends(found.ci), str(found.n), _cell(found.note)]
+    return [two(found.value), "", two_ends(found.ci), str(found.n), cell(found.note)]
 
 
 def _statements(found: Questionnaire) -> str:
@@ -204,7 +259,7 @@ def _statements(found: Questionnaire) -> str:
         [
             str(one.number),
             one.domain,
-            _cell(one.about),
+            cell(one.about),
             f"{one.criterion} ({_SOURCES[one.criterion_source]})",
             two(one.raw),
             two(one.scored),
@@ -212,20 +267,4 @@ def _statements(found: Questionnaire) -> str:
         ]
         for one in found.statements
     ]
-    return "### Statements\n\n" + _table(["no.", "domain", "about", "criterion (by)", "raw", "scored", "n"], rows)
-
-
-def _ends(ci: tuple[float, float] | None) -> str:
-    return "" if ci is None else f"{two(ci[0])} to {two(ci[1])}"
-
-
-def _cell(text: str, limit: int = 200) -> str:
-    # the module of the whole report takes this one in
-    from selfdiag.report.page import cell
-
-    return cell(text, limit)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "### Statements\n\n" + table(["no.", "domain", "about", "criterion (by)", "raw", "scored", "n"], rows)

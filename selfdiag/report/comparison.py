@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 
 from selfdiag.measure.estimate import Estimate
@@ -10,10 +9,9 @@ from selfdiag.protocols.compare import ComparedRun, Comparison, RunPair
 from selfdiag.protocols.compare_items import Flips, ItemPair, ItemReply
 from selfdiag.protocols.compare_measures import Difference
 from selfdiag.report import words
-from selfdiag.report.page import cell, table
+from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
 from selfdiag.safety import one_line
 
-WIDTH = 80
 SHOWN = 10
 """So many items of a list stand in the terminal; Markdown and JSON have all."""
 
@@ -46,7 +44,7 @@ def comparison_lines(found: Comparison) -> list[str]:
     lines = [line for run in found.runs for line in _run_lines(run)]
     for pair in found.pairs:
         lines += ["", *_pair_lines(pair)]
-    return [*lines, "", *_wrapped(_method(found)), *(line for note in found.notes for line in _wrapped(f"! {note}"))]
+    return [*lines, "", *wrapped(_method(found)), *notes_lines(found.notes)]
 
 
 def comparison_markdown(found: Comparison) -> str:
@@ -69,8 +67,7 @@ def comparison_markdown(found: Comparison) -> str:
 
 def _run_lines(run: ComparedRun) -> list[str]:
     lines = [f"{run.letter}  {_model(run)} · {one_line(run.model.provider, 12)} · {one_line(run.run_id, 30)}"]
-    for said in (f"tier {_tier(run)} · {_asked(run)}", *(f"! {one_line(note, 400)}" for note in run.notes)):
-        lines += textwrap.wrap(said, WIDTH, initial_indent="   ", subsequent_indent="     ")
+    lines += [*wrapped(f"tier {_tier(run)} · {_asked(run)}", "   "), *notes_lines(run.notes, "   ")]
     return [_cut(line) for line in lines]
 
 
@@ -93,20 +90,18 @@ def _asked(run: ComparedRun) -> str:
 
 def _pair_lines(pair: RunPair) -> list[str]:
     lines = [f"{pair.second} against {pair.first} · {_common(pair)}", ""]
-    lines += textwrap.wrap(pair.verdict.sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
-    for note in pair.notes:
-        lines += textwrap.wrap(f"! {one_line(note, 400)}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+    lines += [*wrapped(pair.verdict.sentence, "  "), *notes_lines(pair.notes, "  ")]
     between = f"{pair.second} - {pair.first}"
     lines += ["", _line("", pair.first, pair.second, between, "95 % interval", "n", "p", "Holm")]
     lines += _measure_lines(pair.headline)
     lines += ["", "  exploratory, not corrected for their number", *_measure_lines(pair.exploratory)]
     shift = pair.confidence_shift
-    lines += ["", *_wrapped(f"mean confidence, answered in both: {_shift(shift)}, n {shift.n}", "  ")]
+    lines += ["", *wrapped(f"mean confidence, answered in both: {_shift(shift)}, n {shift.n}", "  ")]
     for name, flips in (("probes", pair.probes), ("traps", pair.traps)):
         lines += ["", *_flip_lines(name, flips)] if flips.n else []
     if pair.outcomes:
         counts = ", ".join(f"{change} {number}" for change, number in pair.outcomes.items())
-        lines += ["", *_wrapped(f"came out otherwise: {counts}", "  ")]
+        lines += ["", *wrapped(f"came out otherwise: {counts}", "  ")]
     if pair.moved:
         lines += ["", "  confidence moved most"]
         lines += [_item_line(item, f"{item.shift:+.0f}") for item in pair.moved[:SHOWN]]
@@ -129,11 +124,7 @@ def _measure_lines(measures: Mapping[str, Difference]) -> list[str]:
     for name, found in measures.items():
         if found.difference.note:
             about.setdefault(found.difference.note, []).append(_NAMES[name])
-    for note, names in about.items():
-        lines += textwrap.wrap(
-            f"! {', '.join(names)}: {one_line(note, 300)}", WIDTH, initial_indent="  ", subsequent_indent="    "
-        )
-    return lines
+    return [*lines, *notes_lines([f"{', '.join(names)}: {note}" for note, names in about.items()], "  ")]
 
 
 def _figures(name: str, found: Difference) -> tuple[str, str, str, str, str, str, str]:
@@ -171,7 +162,7 @@ def _shift(shift: Estimate) -> str:
 
 
 def _flip_lines(name: str, flips: Flips) -> list[str]:
-    lines = _wrapped(_flipped(name, flips), "  ")
+    lines = wrapped(_flipped(name, flips), "  ")
     for heading, items in (("wrong to right", flips.gained), ("right to wrong", flips.lost)):
         if items:
             lines += [f"  {heading}", *(_item_line(item) for item in items[:SHOWN])]
@@ -183,7 +174,7 @@ def _flip_lines(name: str, flips: Flips) -> list[str]:
 def _flipped(name: str, flips: Flips) -> str:
     return (
         f"{name}: {len(flips.gained)} wrong to right, {len(flips.lost)} right to wrong "
-        f"(McNemar's exact p {_p(flips.p)}, n {flips.n})"
+        f"(McNemar's exact p {_p(flips.p)}, exploratory, n {flips.n})"
     )
 
 
@@ -275,10 +266,6 @@ def _method(found: Comparison) -> str:
 
 def _listed(notes: Sequence[str]) -> str:
     return "\n".join(f"- {cell(note, 400)}" for note in notes)
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
 
 
 def _fit(text: str, cells: int) -> str:

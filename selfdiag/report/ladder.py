@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from selfdiag.measure.discrimination import Z95
-from selfdiag.measure.ladder import POWER_Z, ArmContrast
-from selfdiag.protocols.ladder import ARMS, Ladder, ladder_of
+from selfdiag.measure.ladder import POWER_Z
+from selfdiag.protocols.ladder import ARMS, Ladder, OwnRecognised, ladder_of
 from selfdiag.report import words
 from selfdiag.report.arms import (
     arm_lines,
@@ -14,28 +14,24 @@ from selfdiag.report.arms import (
     ends,
     excluded_sentence,
     induced_row,
+    measured_in,
     method_rows,
-    notes_lines,
     p_value,
     profile_rows,
     what_was_asked,
     with_ends,
-    wrapped,
 )
-from selfdiag.report.page import WIDTH, cell, table
+from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
 from selfdiag.runs.ladder_plan import OFF, OWN, PLACEBO, SHUFFLED
-from selfdiag.runs.profile_judging import OwnRecognised
 from selfdiag.runs.store import Run
 from selfdiag.safety import one_line
 
-NAMES = {name: name for name in ARMS}
 _MEANING = {
     OFF: "the slot is there and every topic reads n/a",
     PLACEBO: "made-up values with the mean and spread of the own ones and no correlation with them",
     OWN: "the accuracy measured on the other half of each topic's items",
     SHUFFLED: "the own values on other topics",
 }
-SIGNIFICANT = 0.05
 _QUESTION = (
     "## Question\n\nDoes a language model state its confidence better when it is shown its own measured accuracy by "
     "topic, and is it what the profile says that helps, or having a profile at all?"
@@ -46,7 +42,7 @@ def ladder_lines(found: Ladder) -> list[str]:
     """Return the result as lines, none wider than ``WIDTH`` characters; the first says what it can confirm."""
     lines = [*wrapped(standing_sentence(found)), *(f"  because: {reason}" for reason in found.standing.reasons)]
     lines += ["", f"profile ladder · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
-    lines += ["", *wrapped(answer_sentence(found)), "", *arm_lines(found.arms, NAMES)]
+    lines += [*wrapped(measured_in(found.measured_run)), "", *wrapped(found.sentence), "", *arm_lines(found.arms)]
     lines += ["", *_contrast_lines(found), ""]
     for one in found.contrasts:
         lines += wrapped(f"own - {one.against}: {excluded_sentence(one.by_item.difference)}")
@@ -69,54 +65,25 @@ def standing_sentence(found: Ladder) -> str:
     return f"{lead}: {found.standing.power_note}."
 
 
-def answer_sentence(found: Ladder) -> str:
-    """Return what the ladder says of its question, as far as it says anything."""
-    better = {one.against: _better(one) for one in found.contrasts if one.confirmatory}
-    undefined = [name for name, known in better.items() if known is None]
-    if undefined:
-        return f"No answer: own against {' and '.join(undefined)} is not defined here."
-    gains = [name for name, known in better.items() if known == "better"]
-    losses = [name for name, known in better.items() if known == "worse"]
-    hedge = "In this demonstration its" if found.standing.label == "demonstration" else "Its"
-    if len(gains) == len(better):
-        return (
-            f"{hedge} own profile makes its confidence tell right from wrong better than a made-up one, and than none."
-        )
-    if losses:
-        return f"{hedge} own profile makes its confidence tell right from wrong worse than {' and '.join(losses)}."
-    if gains == [OFF]:
-        return (
-            f"{hedge} confidence tells right from wrong better with its own profile than without values, but a made-up "
-            "profile is not shown to be worse: what it says of the topics need not be the reason."
-        )
-    if gains:
-        return f"{hedge} own profile is better than a made-up one, but not shown to be better than no values at all."
-    return f"{hedge} own profile is not shown to make its confidence tell right from wrong any better."
-
-
-def _better(one: ArmContrast) -> str | None:
-    difference, p = one.by_item.difference.value, one.adjusted_p
-    if difference is None or p is None:
-        return None
-    return "not shown" if p >= SIGNIFICANT else "better" if difference > 0 else "worse"
-
-
 def ceiling_sentence(found: Ladder) -> str:
     """Return how far a model could get that states its profile as its confidence."""
     injected, left_out = found.ceiling.injected, found.ceiling.leave_one_out
     return (
-        "A model that states what its own profile says of the topic reaches AUROC "
-        f"{with_ends(injected)}, n {injected.n}. With all other items of the topic in place of the profile it is "
-        f"{with_ends(left_out)}, which is biased low."
+        "Oracle ceiling: a model that states what its own profile says of the topic reaches AUROC "
+        f"{with_ends(injected)}, n {injected.n}. Leave-one-out ceiling, the topic's other items in place of the "
+        f"profile: {with_ends(left_out)}, n {left_out.n}, which is biased low."
     )
 
 
 def judge_sentence(said: OwnRecognised, model: str) -> str:
     """Return how often an outside judge, shown as ``model``, told the own profile from the shuffled one."""
-    unread = f", {words.several(said.unread, 'reply', 'replies')} not readable" if said.unread else ""
+    lead = f"Judge {model}, shown the accuracies of the items asked and both lists unnamed"
+    if said.unread == said.asked:
+        return f"{lead}: none of its {words.several(said.asked, 'opinion')} could be read."
+    unread = f", {words.several(said.unread, 'opinion')} not readable" if said.unread else ""
     return (
-        f"Judge {model}, shown the accuracies of the items asked and both lists unnamed: took the own profile for the "
-        f"measured one in {said.own} of {said.asked}, the shuffled one in {said.shuffled}{unread} ({said.note})."
+        f"{lead}: took the own profile for the measured one in {said.own} of {said.asked}, the shuffled one in "
+        f"{said.shuffled}{unread} ({said.note})."
     )
 
 
@@ -130,7 +97,7 @@ def width_sentence(found: Ladder) -> str:
     if not widths:
         return ""
     seen = [f"{words.fraction((Z95 + POWER_Z) / (2 * Z95) * width)} against {name}" for name, width in widths.items()]
-    return f"By the width of these intervals, 80 % power was there for differences of {' and '.join(seen)}."
+    return f"From the intervals found, 80 % power was there for differences of {' and '.join(seen)}."
 
 
 def _design(found: Ladder) -> str:
@@ -183,7 +150,7 @@ def ladder_markdown(run: Run, found: Ladder | None = None) -> str:
         _reasons(found),
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
         _QUESTION,
-        f"**{answer_sentence(found)}**",
+        f"**{found.sentence}**",
         _design_section(found),
         _manipulation(found),
         _results(found),
@@ -192,7 +159,7 @@ def ladder_markdown(run: Run, found: Ladder | None = None) -> str:
         _consumption(found),
         _silence(found),
         _limits(found),
-        "## How it was asked\n\n" + method_rows(run, "ladder", _flags(found)),
+        "## How it was asked\n\n" + method_rows(run, "ladder", _flags(found), measured=found.measured_run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -209,7 +176,7 @@ def _design_section(found: Ladder) -> str:
         f"## Design\n\n{_design(found)} The prompts of a row differ in the numbers of the profile slot alone; no "
         "prompt names an arm. Each item is shown the profile measured on the other half of its topic's items "
         "(cross-fitted), so that no item is behind the value shown with it. The seed draws halves, made-up values and "
-        "order.\n\n" + table(["arm", "what stands in the slot"], rows)
+        f"order. {cell(measured_in(found.measured_run))}\n\n" + table(["arm", "what stands in the slot"], rows)
     )
 
 
@@ -219,14 +186,14 @@ def _manipulation(found: Ladder) -> str:
     return (
         "## Profiles\n\nWhat stood in the prompts, in percent over topics; correlations are with the own profile of "
         "the same half. A placebo has mean and SD within 1 point of own and both correlations below .10.\n\n"
-        f"{profile_rows(found.profiles, NAMES)}{judged}"
+        f"{profile_rows(found.profiles)}{judged}"
     )
 
 
 def _results(found: Ladder) -> str:
     return (
         "## Results by arm\n\nAUROC, Brier score and ECE over graded answers with a stated confidence; intervals draw "
-        "items with all their wordings.\n\n" + arm_rows(found.arms, NAMES)
+        "items with all their wordings.\n\n" + arm_rows(found.arms)
     )
 
 
@@ -275,7 +242,7 @@ def _consumption(found: Ladder) -> str:
 
 
 def _silence(found: Ladder) -> str:
-    rows = [induced_row(arm, arm.arm) for arm in found.arms if arm.induced is not None]
+    rows = [induced_row(arm) for arm in found.arms if arm.induced is not None]
     head = ["arm", "rows abstained", "induced", "95 % interval", "items", "note"]
     return (
         "## Abstentions\n\n*Induced* is the share of items abstained from under the arm, among those answered without "
@@ -301,4 +268,5 @@ def _limits(found: Ladder) -> str:
 
 
 def _flags(found: Ladder) -> list[str]:
-    return ["--replicates", str(found.wordings), *([] if found.labelled else ["--no-label"])]
+    judged = ["--judge", found.recognised.model] if found.recognised is not None else []
+    return ["--replicates", str(found.wordings), *([] if found.labelled else ["--no-label"]), *judged]

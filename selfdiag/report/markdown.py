@@ -9,7 +9,7 @@ import msgspec
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.reliability import GroupRow
 from selfdiag.protocols.audit import confident_errors, structured_mode
-from selfdiag.protocols.microprobe import microprobe_of
+from selfdiag.protocols.microprobe import has_claims, microprobe_of
 from selfdiag.protocols.rows import PER_BIN
 from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
@@ -188,8 +188,7 @@ def _fresh_check(summary: Summary) -> str:
 
 
 def _claims(run: Run) -> str:
-    found = microprobe_of(run)
-    return "" if found is None else microprobe_markdown(found)
+    return microprobe_markdown(microprobe_of(run)) if has_claims(run) else ""
 
 
 def _worst(run: Run) -> str:
@@ -273,13 +272,14 @@ def _question(run: Run, record: Record) -> str:
 def _method(run: Run, summary: Summary) -> str:
     manifest, settings = run.manifest, run.manifest.settings
     sessions = manifest.sessions
+    at_once = ", ".join(dict.fromkeys(one.concurrency or "unknown" for one in sessions))
     rows = [
         ["run", cell(manifest.run_id)],
         ["model", cell(settings.model)],
         ["answered as", cell(manifest.model.served_name or "unknown")],
         ["asked at", cell(_where(manifest))],
         ["digest", cell(manifest.model.digest or "unknown")],
-        *([name.replace("_", " "), cell(said)] for name, said in manifest.model.details.items()),
+        *([cell(name.replace("_", " ")), cell(said)] for name, said in manifest.model.details.items()),
         [
             "battery",
             cell(f"{manifest.battery.id} {manifest.battery.version}, draw {settings.battery}, seed {settings.seed}"),
@@ -289,10 +289,10 @@ def _method(run: Run, summary: Summary) -> str:
         ["example in the prompt", "none" if settings.example is None else str(settings.example)],
         ["temperature", f"{settings.temperature:g}"],
         ["thinking", settings.think],
-        ["calls at once", ", ".join(dict.fromkeys(one.concurrency or "unknown" for one in sessions)) or "unknown"],
+        ["calls at once", cell(at_once or "unknown")],
         ["longest reply", f"{manifest.max_tokens} tokens"],
         *_cost(summary),
-        ["started", sessions[0].started if sessions else "unknown"],
+        ["started", cell(sessions[0].started) if sessions else "unknown"],
         ["selfdiag", cell(manifest.selfdiag)],
         [
             "software",

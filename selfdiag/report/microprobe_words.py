@@ -169,8 +169,10 @@ def _unread(reply: ClaimReply) -> str:
 
 
 def _unasked(found: MicroprobeSummary) -> str:
-    asked = found.unlabelled.n or not found.labelled
-    return "" if asked else "; whether it does without the topic's name was not asked"
+    if found.unlabelled.n or not found.labelled:
+        return ""
+    why = found.unlabelled.note.removeprefix("no data: ")
+    return f"; whether it does without the topic's name is open: {why}"
 
 
 def _mechanisms(counts: Mapping[str, int]) -> str:

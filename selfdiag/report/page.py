@@ -1,11 +1,12 @@
-"""What every page of a report is made of: its width, tables in Markdown, and foreign text made harmless."""
+"""What every page of a report is made of: its width, wrapped lines, tables in Markdown, and foreign text harmless."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
-from selfdiag.safety import literal
+from selfdiag.safety import literal, one_line
 
 WIDTH = 80
 INNER = WIDTH - 6
@@ -23,3 +24,19 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown; its cells are taken as they are."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Return a text as lines not wider than ``WIDTH`` characters, each after the indent."""
+    return textwrap.wrap(one_line(text, 1200), WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def notes_lines(notes: Sequence[str], indent: str = "") -> list[str]:
+    """Return notes as lines not wider than ``WIDTH`` characters; the first of each is marked."""
+    return [
+        line
+        for note in notes
+        for line in textwrap.wrap(
+            f"! {one_line(note, 400)}", WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  "
+        )
+    ]

@@ -52,7 +52,7 @@ def _assessment(run: Run) -> Result:
     from selfdiag.report.assessment_markdown import assessment_markdown
 
     found = assess_of(run)
-    return Result(found, lambda plain: assessment_lines(found, plain=plain), lambda: assessment_markdown(found))
+    return Result(found, lambda plain: assessment_lines(found, plain=plain), lambda: assessment_markdown(run, found))
 
 
 def _microprobe(run: Run) -> Result:
@@ -61,7 +61,6 @@ def _microprobe(run: Run) -> Result:
     from selfdiag.report.microprobe import microprobe_lines, microprobe_markdown
 
     found = microprobe_of(run)
-    assert found is not None, "the run asked claims alone"  # noqa: S101
     title = f"# Microprobe: {cell(found.model)}{' (simulated)' if found.simulated else ''}"
     flags = [] if found.summary.labelled else ["--no-label"]
     flags += ["--auto"] if found.summary.tried else ["--claims", ",".join(map(str, found.summary.claims))]

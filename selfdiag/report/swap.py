@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from selfdiag.protocols.profile_signature import MEASURED_HERE
 from selfdiag.protocols.swap import Swap, SwapContrast, swap_of
 from selfdiag.report import words
 from selfdiag.report.arms import (
@@ -12,20 +13,18 @@ from selfdiag.report.arms import (
     ends,
     excluded_sentence,
     induced_row,
+    measured_in,
     method_rows,
-    notes_lines,
     p_value,
     profile_rows,
     what_was_asked,
     with_ends,
-    wrapped,
 )
-from selfdiag.report.page import WIDTH, cell, table
-from selfdiag.runs.ladder_plan import OFF, OTHER, OWN
+from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
+from selfdiag.runs.ladder_plan import OTHER, OWN
 from selfdiag.runs.store import Run
 from selfdiag.safety import one_line
 
-NAMES = {OFF: "off", OWN: "own", OTHER: "other"}
 THEIRS = "other model's"
 PUBLISHED = "In the published swaps AUROC changed by .04 at most."
 
@@ -33,8 +32,9 @@ PUBLISHED = "In the published swaps AUROC changed by .04 at most."
 def swap_lines(found: Swap) -> list[str]:
     """Return the result as lines, none wider than ``WIDTH`` characters."""
     lines = [f"swap · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
-    lines += [*wrapped(f"{found.power_note}."), *wrapped(_source(found, plain=True)), ""]
-    lines += [*arm_lines(found.arms, NAMES), "", f"{'':<14}{'AUROC':>7}  {'95 % by item':<18}{'p':>6}"]
+    lines += [*wrapped(f"{found.power_note}."), *wrapped(_source(found, plain=True))]
+    lines += [*wrapped(measured_in(found.measured_run)), "", *wrapped(found.sentence), ""]
+    lines += [*arm_lines(found.arms), "", f"{'':<14}{'AUROC':>7}  {'95 % by item':<18}{'p':>6}"]
     for contrast in found.contrasts:
         auroc = contrast.measures["auroc"]
         shown = ends(auroc.difference.ci, sign=True) or "no interval"
@@ -75,7 +75,7 @@ def _ceilings(found: Swap) -> str:
 
 
 def _name(contrast: SwapContrast) -> str:
-    return f"{NAMES[contrast.arm]} - {NAMES[contrast.against]}"
+    return f"{contrast.arm} - {contrast.against}"
 
 
 def swap_markdown(run: Run, found: Swap | None = None) -> str:
@@ -95,22 +95,23 @@ def swap_markdown(run: Run, found: Swap | None = None) -> str:
         for measure, one in contrast.measures.items()
     ]
     head = ["measure", "subtracted", "from", "difference", "95 % by item", "p", "items", "note"]
-    induced = [induced_row(arm, NAMES[arm.arm]) for arm in found.arms if arm.induced is not None]
+    induced = [induced_row(arm) for arm in found.arms if arm.induced is not None]
     parts = [
         f"# Profile swap: {cell(found.model.name)}{' (simulated)' if found.model.simulated else ''}",
         f"**{found.power_note}. {_source(found, plain=False)}**",
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
-        f"**{_name(found.contrasts[0])}: {_effect(found)}** {PUBLISHED}",
+        f"**{found.sentence}** {_name(found.contrasts[0])}: {_effect(found)} {PUBLISHED}",
         f"## Design\n\n{_design(found)} The own profile of an item is measured on the other half of its topic's items. "
-        "Both profiles speak of the same topics; the prompts of a row differ in the numbers of the slot alone.",
+        "Both profiles speak of the same topics; the prompts of a row differ in the numbers of the slot alone. "
+        + cell(measured_in(found.measured_run)),
         "## Profiles\n\nIn percent over topics; correlations are with the own profile of the half.\n\n"
-        + profile_rows(found.profiles, NAMES),
-        "## Results by arm\n\nIntervals draw items with all their wordings.\n\n" + arm_rows(found.arms, NAMES),
+        + profile_rows(found.profiles),
+        "## Results by arm\n\nIntervals draw items with all their wordings.\n\n" + arm_rows(found.arms),
         "## Contrasts\n\nThe first arm named minus the second, paired by item; exploratory.\n\n" + table(head, rows),
         "## Abstentions\n\n" + table(["arm", "rows abstained", "induced", "95 % interval", "items", "note"], induced),
         f"## Ceilings\n\n{_ceilings(found)}",
         f"## Was the profile read?\n\n{consumption_sentence(THEIRS, found.consumption)}",
-        "## How it was asked\n\n" + method_rows(run, "swap", _flags(found)),
+        "## How it was asked\n\n" + method_rows(run, "swap", _flags(found), measured=found.measured_run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -120,6 +121,12 @@ def _flags(found: Swap) -> list[str]:
     return [
         *(["--replicates", str(wordings)] if wordings > 1 else []),
         *([] if found.labelled else ["--no-label"]),
-        "--profile",
-        "FILE",
+        *_profile_flags(found),
     ]
+
+
+def _profile_flags(found: Swap) -> list[str]:
+    gate = next(figures.gate for figures in found.profiles if figures.arm == OTHER)
+    if gate == str(MEASURED_HERE):
+        return ["--profile-of", found.other_run]
+    return ["--profile", "FILE", *([] if gate.startswith("verified:") else ["--allow-unsigned"])]

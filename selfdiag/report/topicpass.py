@@ -11,61 +11,35 @@ from selfdiag.report.arms import (
     arm_lines,
     arm_rows,
     ends,
+    measured_in,
     method_rows,
-    notes_lines,
     points,
     points_ends,
     profile_rows,
     what_was_asked,
-    wrapped,
 )
-from selfdiag.report.page import WIDTH, cell, table
-from selfdiag.runs.ladder_plan import OWN, SHUFFLED
+from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
 from selfdiag.runs.store import Run
-from selfdiag.safety import one_line
 
-NAMES = {OWN: "true", SHUFFLED: "false"}
 PASSES = {True: "topic named", False: "topic not named"}
 
 
 def topicpass_lines(found: TopicPass) -> list[str]:
-    """Return the result as lines, none wider than ``WIDTH`` characters."""
-    lines = [f"topic pass · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found)), ""]
-    lines += [*wrapped(answer_sentence(found)), ""]
+    """Return the result as lines, none wider than ``WIDTH`` characters; too few items are told first."""
+    sentence = wrapped(found.sentence)
+    lines = [*sentence, ""] if found.too_few else []
+    lines += [f"topic pass · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
+    lines += [*wrapped(measured_in(found.measured_run)), ""]
+    lines += [] if found.too_few else [*sentence, ""]
     lines.append(f"{'false minus true':<26}{'topic named':<28}topic not named")
     for name, shown in _rows(found):
         lines.append(f"{name:<26}{shown[0]:<28}{shown[1]}".rstrip())
+    association = _shown(found.association, "points")
+    lines.append(f"toward the claim, named minus not named: {association}, n {found.association.n}")
     for figures in (found.labelled, found.unlabelled):
-        lines += ["", PASSES[figures.labelled], *arm_lines((figures.true, figures.false), NAMES)]
-    missing = [f"{name}: {one_line(one.note, 100)}" for name, one in _missing(found)]
-    return [*lines, *([""] if missing or found.notes else []), *notes_lines([*missing, *found.notes])]
-
-
-def answer_sentence(found: TopicPass) -> str:
-    """Return whether the false profile moved the confidence, and whether that took the topic's name."""
-    named, bare = (_moves(figures.followed) for figures in (found.labelled, found.unlabelled))
-    if named == "unknown":
-        return f"No answer: {one_line(found.labelled.followed.note, 120)}."
-    if named == "follows" and bare == "follows":
-        return "Its confidence follows the false profile, whether or not the question names its topic."
-    if named == "follows":
-        return (
-            "Its confidence follows the false profile where the question names its topic; that it does so without the "
-            "name is not shown."
-        )
-    if named == "against":
-        return "Its confidence moves against the false profile."
-    if bare == "follows":
-        return "Its confidence follows the false profile only where the question does not name its topic."
-    return "It is not shown that its confidence follows the false profile."
-
-
-def _moves(found: Estimate) -> str:
-    if found.value is None:
-        return "unknown"
-    # several items that all move alike leave no interval, and no doubt
-    low, high = found.ci or ((found.value, found.value) if found.n > 1 else (0.0, 0.0))
-    return "follows" if low > 0 else "against" if high < 0 else "not shown"
+        lines += ["", PASSES[figures.labelled], *arm_lines((figures.true, figures.false))]
+    notes = [*found.notes, *_missing(found)]
+    return [*lines, *([""] if notes else []), *notes_lines(notes)]
 
 
 def _design(found: TopicPass) -> str:
@@ -91,14 +65,21 @@ def _rows(found: TopicPass) -> list[tuple[str, tuple[str, str]]]:
     ]
 
 
-def _missing(found: TopicPass) -> list[tuple[str, Estimate]]:
-    """Return the figures without a value or an interval, each with the reason in its note."""
-    figures = [
-        (f"{name}, {PASSES[labelled.labelled]}", of(labelled))
-        for name, of, _ in _MEASURED
-        for labelled in (found.labelled, found.unlabelled)
-    ]
-    return [(name, one) for name, one in figures if one.ci is None]
+def _missing(found: TopicPass) -> list[str]:
+    """Return one note that gathers all figures without an interval, by the reason why there is none."""
+    lacking: dict[str, dict[str, list[str]]] = {}
+    for name, of, _ in _MEASURED:
+        for figures in (found.labelled, found.unlabelled):
+            if of(figures).ci is None:
+                measures = lacking.setdefault(of(figures).note, {})
+                measures.setdefault(name.partition(",")[0], []).append(PASSES[figures.labelled])
+    if found.association.ci is None:
+        lacking.setdefault(found.association.note, {})["named minus not named"] = list(PASSES.values())
+    said = []
+    for reason, measures in lacking.items():
+        names = [name if len(passes) == len(PASSES) else f"{name}, {passes[0]}" for name, passes in measures.items()]
+        said.append(f"{'; '.join(names)} ({reason.removeprefix('no interval: ')})")
+    return [f"no interval: {'; '.join(said)}"] if said else []
 
 
 def _shown(found: Estimate, kind: str) -> str:
@@ -135,7 +116,7 @@ def topicpass_markdown(run: Run, found: TopicPass | None = None) -> str:
         ]
     )
     arms = "\n\n".join(
-        f"{PASSES[figures.labelled]}:\n\n{arm_rows((figures.true, figures.false), NAMES)}"
+        f"{PASSES[figures.labelled]}:\n\n{arm_rows((figures.true, figures.false))}"
         for figures in (found.labelled, found.unlabelled)
     )
     released = ", ".join(
@@ -143,17 +124,18 @@ def topicpass_markdown(run: Run, found: TopicPass | None = None) -> str:
     )
     parts = [
         f"# Topic pass: {cell(found.model.name)}{' (simulated)' if found.model.simulated else ''}",
+        f"**{found.sentence}**",
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
-        f"**{answer_sentence(found)}**",
         f"## Design\n\n{_design(found)} The prompts of an item differ in the numbers of the slot and in the line that "
-        "names its topic alone; all calls are mixed in an order that the seed draws.",
-        f"## Profiles\n\n{profile_rows(found.profiles, NAMES)}",
+        "names its topic alone; all calls are mixed in an order that the seed draws. "
+        + cell(measured_in(found.measured_run)),
+        f"## Profiles\n\n{profile_rows(found.profiles)}",
         "## False minus true\n\nMeans over items, paired, with 95 % intervals. *Toward the claim* turns each shift so "
         "that following the claim counts as positive. *Induced abstention* is the share of items abstained from under "
         "the false profile among those answered under the true one; the opposite occurred in rows: "
         f"{released}.\n\n" + table(["measure", "pass", "value", "items", "note"], rows),
         f"## Arms\n\n{arms}",
-        "## How it was asked\n\n" + method_rows(run, "topicpass", _flags(found)),
+        "## How it was asked\n\n" + method_rows(run, "topicpass", _flags(found), measured=found.measured_run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -45,8 +45,8 @@ async def look_up(
 
     One after the other is asked for its record in CSL-JSON. Redirects are followed to https only and at most five
     times, and a record may have 1 MB. Only the resolver itself can say that a DOI does not exist (status 404). Where it
-    redirects to another server it knows the DOI: what that server then lacks, refuses or sends in another form makes
-    a DOI that exists, without a title.
+    redirects to another server it knows the DOI: what that server then lacks, refuses or sends in another form, or an
+    address of it that cannot be asked, makes a DOI that exists, without a title.
 
     Args:
         dois: any texts; those that do not have the form of a DOI are left out, and never sent.
@@ -92,7 +92,11 @@ async def _resolve(start: httpx.URL, client: httpx.AsyncClient) -> LookedUp:
         except _UnusableError:
             raise
         except Exception as error:  # noqa: BLE001 - the transports let exceptions of several libraries through
-            raise _UnusableError(str(fault_of(error, _place(at)))) from None
+            if not _is_of_the_address(error):
+                raise _UnusableError(str(fault_of(error, _place(at)))) from None
+            if at.netloc != start.netloc:
+                break
+            raise _UnusableError(f"{_place(at)} redirects to an address that cannot be read") from None
         if isinstance(answer, LookedUp):
             return answer
         at = answer
@@ -101,6 +105,13 @@ async def _resolve(start: httpx.URL, client: httpx.AsyncClient) -> LookedUp:
     if at.netloc == start.netloc:
         raise _UnusableError(f"{_place(start)} redirects in a circle or to an unencrypted address")
     return LookedUp(exists=True)
+
+
+def _is_of_the_address(error: Exception) -> bool:
+    """Return whether an address, and no server, is at fault: no request can be made of it."""
+    kinds = (ValueError, httpx.InvalidURL, httpx.UnsupportedProtocol)
+    # httpx hides what it could not read of a redirect behind a fault of the protocol
+    return isinstance(error, kinds) or isinstance(error.__context__, httpx.InvalidURL)
 
 
 async def _ask(at: httpx.URL, client: httpx.AsyncClient, *, known: bool) -> LookedUp | httpx.URL:

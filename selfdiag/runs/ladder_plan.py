@@ -17,8 +17,10 @@ OFF = "off"
 PLACEBO = "placebo"
 OWN = "own"
 SHUFFLED = "shuffled"
-OTHER = "swap"
+OTHER = "other"
 """The arm that shows another model's profile."""
+TRUE, FALSE = "true", "false"
+"""The arms of a topic pass."""
 BATCH_ROWS = 20
 """About so many rows, each under every arm, make one batch of the call order."""
 

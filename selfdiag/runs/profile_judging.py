@@ -1,4 +1,4 @@
-"""Asking a judge whether a ladder's shuffled profile can be told from the own one, and what it said."""
+"""Asking a judge whether a ladder's shuffled profile can be told from the own one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-
-import msgspec
 
 from selfdiag.elicit.profile_judge import (
     PROFILE_JUDGE_SCHEMA,
@@ -22,7 +20,7 @@ from selfdiag.models.transport import RetryPolicy, ask_patiently
 from selfdiag.runs.judging import MAX_KEPT, MAX_TOKENS, JudgeSettings, judge_provider
 from selfdiag.runs.ladder_plan import OWN, SHUFFLED
 from selfdiag.runs.records import Judgement, Record
-from selfdiag.runs.store import Run, RunWriter, read_run
+from selfdiag.runs.store import RunWriter, read_run
 from selfdiag.runs.turns import now
 from selfdiag.safety import SelfdiagError, one_line, without_secrets
 
@@ -31,40 +29,7 @@ MANIPULATION = "manipulation-check"
 HALVES = (0, 1)
 
 
-class OwnRecognised(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a judge took the own profile, not the shuffled one, for the measured one.
-
-    It was ``asked`` once for each half in both orders; ``own`` and ``shuffled`` count its choices, ``unread`` the
-    replies that could not be read.
-    """
-
-    model: str
-    asked: int
-    own: int
-    shuffled: int
-    unread: int
-    note: str = "a count of few choices, no interval"
-
-
-def own_recognised(run: Run) -> OwnRecognised | None:
-    """Return what a judge has said of a ladder's profiles, or None when none was asked."""
-    records = [record for record in run.latest().values() if record.section == MANIPULATION]
-    opinions = [record.judge for record in records if record.judge is not None]
-    if not opinions:
-        return None
-    said = [opinion.opinion for opinion in opinions]
-    return OwnRecognised(
-        model=opinions[-1].model,
-        asked=len(said),
-        own=said.count("same"),
-        shuffled=said.count("different"),
-        unread=said.count(None),
-    )
-
-
-async def judge_profiles(
-    folder: Path, settings: JudgeSettings, waiting: Callable[[str], None] | None = None
-) -> OwnRecognised | None:
+async def judge_profiles(folder: Path, settings: JudgeSettings, waiting: Callable[[str], None] | None = None) -> None:
     """Ask a judge, for each half and in both orders, which profile was measured, and write down what it says.
 
     It is shown the accuracies of the items that the profile was put beside, which the profile itself was not measured
@@ -94,7 +59,6 @@ async def judge_profiles(
     writer, _ = RunWriter.resume(folder)
     with writer:
         writer.append(*made)
-    return own_recognised(await asyncio.to_thread(read_run, folder))
 
 
 async def _asked(

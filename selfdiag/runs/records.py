@@ -30,6 +30,8 @@ EXPERIMENTS = (MICROPROBE, TOPICPASS, LADDER, SWAP)
 """Sections that put claims or a profile before the model."""
 ANSWERED: Literal["answered"] = "answered"
 """Outcome of a reply that is read and not graded."""
+STATEMENT_VALUES = (0.0, 0.5, 1.0)
+"""What a reply to a statement of the questionnaire comes to: No, Partially or Yes."""
 POSTHOC = "posthoc"
 AGREEMENT = "agreement"
 SOURCES = ("stated", "posthoc", "logprob", "agreement")
@@ -43,7 +45,8 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     it is read. ``confidence`` holds the sources to collect, of ``SOURCES``; the
     first is the one the measures speak of. ``instances`` are passes through the statements of the questionnaire,
     ``ratings`` those through the criteria of the self-profile, and ``tasks`` the scored elements of each criterion
-    of the external profile; they count where their section is asked.
+    of the external profile; they count where their section is asked. ``weights`` of the criteria and ``years``, after
+    which knowledge is not current at all, belong to the figures of an assessment.
     """
 
     model: str
@@ -77,10 +80,22 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     ratings: int = 30
     tasks: int = 40
     rationale: bool = False
+    weights: str = "general"
+    years: Annotated[float, msgspec.Meta(gt=0)] = 5.0
 
 
 FREE: frozenset[str] = frozenset(
-    {"concurrency", "budget_seconds", "budget_tokens", "timeout", "max_retries", "judge", "judge_base_url"}
+    {
+        "concurrency",
+        "budget_seconds",
+        "budget_tokens",
+        "timeout",
+        "max_retries",
+        "judge",
+        "judge_base_url",
+        "weights",
+        "years",
+    }
 )
 """Settings that change neither what is asked nor how it is read."""
 
@@ -150,11 +165,25 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: str = ""
 
 
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """The run that has measured a profile.
+
+    ``model`` is PROVIDER:NAME and ``digest`` what its server says of it, empty when unknown. ``fewest`` is the number
+    of graded items behind the value that has the fewest, 0 when there is no value.
+    """
+
+    run_id: str
+    model: str
+    digest: str = ""
+    fewest: int
+
+
 class InjectedProfile(msgspec.Struct, frozen=True, kw_only=True):
     """A profile as a run put it before the model: claimed accuracy in percent by topic, None for ``n/a``.
 
     ``half`` is the half of the items it was shown with, None when it was shown with all. ``origin`` says in plain
-    words where it comes from, and ``gate`` whether its signature was verified.
+    words where it comes from, ``gate`` whether its signature was verified, and ``measured`` which run has measured
+    it, None for one that was made up.
     """
 
     arm: str
@@ -162,6 +191,7 @@ class InjectedProfile(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, int | None]
     origin: str = ""
     gate: str = ""
+    measured: Provenance | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

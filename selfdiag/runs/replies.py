@@ -9,11 +9,13 @@ import msgspec
 
 from selfdiag.battery.items import Probe, Trap
 from selfdiag.battery.self_assessment import FormalTask
+from selfdiag.elicit.abstention import declines
 from selfdiag.elicit.citations import read_citation
 from selfdiag.elicit.formal import check_form
 from selfdiag.elicit.grading import GRADING_VERSION, Outcome, grade
 from selfdiag.elicit.lexicon import LEXICON_VERSION
 from selfdiag.elicit.reading import READING_VERSION, Parse, read_reply
+from selfdiag.elicit.reasoning import set_reasoning_aside
 from selfdiag.runs.records import ANSWERED
 
 OVERFLOWED = "the prompt did not fit the context"
@@ -131,12 +133,17 @@ def read_citation_reply(
 def check_formal_reply(
     task: FormalTask, text: str, finish_reason: str, *, overflow: bool = False, declined: bool = False
 ) -> GradedReply:
-    """Check the form of a reply; it is right when every element is. Arguments as above."""
+    """Check the form of a reply; it is right when every element is. Arguments as above.
+
+    A reply that has nothing right and opens by declining is refused, and has no form to check.
+    """
     elements = check_form(task.format, task.check, text)
     wrong = [name for name, right in elements.items() if not right]
     unread = _unread(text, finish_reason, overflow=overflow, declined=declined)
     if unread is None and finish_reason == "length":
         unread = "truncated", "cut off"
+    if unread is None and len(wrong) == len(elements) and declines(set_reasoning_aside(text).content):
+        unread = "refused", "refusal"
     rule = f"{len(elements) - len(wrong)} of {len(elements)}" + (f"; wrong: {', '.join(wrong)}" if wrong else "")
     outcome, rule = unread or ("incorrect" if wrong else "correct", rule)
     return GradedReply(

@@ -19,6 +19,9 @@ T = TypeVar("T")
 SELF_REPORT_TEMPERATURE = 0.7
 """Warmth of repeated self-reports: at 0 a repetition is a copy and says nothing of how steady a claim is."""
 
+FORMAL_TASKS = 15
+"""Formal tasks that a usual assessment asks: three of each format, so that some may come to nothing."""
+
 NEUTRAL = "neutral"
 AFFIRMING = "affirming"
 
@@ -105,10 +108,10 @@ def _tasks(book: CallBook, chosen: SelfAssessment) -> None:
 
 
 def _formal(tasks: Sequence[FormalTask], elements: int, order: SeededOrder) -> list[FormalTask]:
-    """Return tasks of every format with at least so many elements, as far as there are."""
+    """Return tasks of every format, ``FORMAL_TASKS`` or as many as elements are wanted, and so many elements."""
     kept: list[FormalTask] = []
     for task in _spread(tasks, len(tasks), order, lambda task: task.format):
-        if sum(one.elements for one in kept) >= elements:
+        if len(kept) >= min(elements, FORMAL_TASKS) and sum(one.elements for one in kept) >= elements:
             break
         kept.append(task)
     return kept

@@ -7,14 +7,14 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from selfdiag.runs.records import MEASURED_SECTIONS, SCHEMA, SOURCES, Manifest, Record
+from selfdiag.runs.manifest_check import check_manifest, check_record
+from selfdiag.runs.records import MEASURED_SECTIONS, SCHEMA, Manifest, Record
 from selfdiag.safety import SelfdiagError, one_line
 
 MANIFEST = "manifest.json"
@@ -246,7 +246,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise SelfdiagError(f"{shown} cannot be read ({error.strerror})") from None
     try:
         manifest = msgspec.json.decode(data, type=Manifest)
-        _check(manifest)
+        check_manifest(manifest)
         return manifest
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         schema = _schema_of(data)
@@ -257,42 +257,20 @@ def read_manifest(folder: Path) -> Manifest:
         raise SelfdiagError(f"{shown}/{MANIFEST} is damaged: {one_line(str(error), 120)}") from None
 
 
-def _check(manifest: Manifest) -> None:
-    """Raise ``ValueError`` when a manifest's parts do not fit each other, as after an edit by hand."""
-    if manifest.schema != SCHEMA:
-        raise ValueError(f"its schema is {manifest.schema!r}")
-    if not manifest.settings.confidence or not set(manifest.settings.confidence) <= set(SOURCES):
-        raise ValueError(f"no such sources of confidence: {manifest.settings.confidence}")
-    if len({call.call_id for call in manifest.plan}) < len(manifest.plan):
-        raise ValueError("the plan names a call twice")
-    for stretch in manifest.sessions:
-        for time_of in filter(None, (stretch.started, stretch.ended)):
-            if datetime.fromisoformat(time_of).tzinfo is None:
-                raise ValueError(f"the time {time_of!r} has no zone")
-    items = {item.id for item in (*manifest.drawn.items(), *manifest.check)}
-    if manifest.assessed is not None:
-        items |= manifest.assessed.ids()
-    for call in manifest.plan:
-        text = manifest.prompts.get(call.prompt)
-        if call.item_id not in items or text is None or text.system not in manifest.systems:
-            raise ValueError(f"the plan's call {call.call_id!r} has no item or no prompt")
-
-
 def read_run(folder: Path) -> Run:
-    """Return a run with all records that can be read; lines that cannot are named in ``problems``."""
+    """Return a run with all records that can be read and fit the plan; other lines are named in ``problems``."""
     manifest = read_manifest(folder)
-    planned = {call.call_id: call.item_id for call in manifest.plan}
+    planned = {call.call_id: call for call in manifest.plan}
     records: list[Record] = []
     problems: list[str] = []
-    for number, line, ended in _lines(folder / RECORDS):
+    decode = _record_decoder.decode
+    for number, line in _lines(folder / RECORDS):
         try:
-            record = _record_decoder.decode(line)
-            if planned.get(record.call_id, record.item_id) != record.item_id:
-                raise ValueError(f"the plan's call is about another item than {record.item_id!r}")
-            datetime.fromisoformat(record.at or "2000-01-01T00:00:00Z")
+            record = decode(line)
+            check_record(record, planned)
             records.append(record)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-            if not ended:
+            if not line.endswith(b"\n"):
                 problems.append(f"{RECORDS} line {number} is torn and was left out")
             elif line.strip():
                 reason = one_line(str(error), 80)
@@ -300,14 +278,13 @@ def read_run(folder: Path) -> Run:
     return Run(folder=folder, manifest=manifest, records=tuple(records), problems=tuple(problems))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield number, bytes and whether a line feed ends it, for each line of a file that may be missing."""
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield number and bytes of each line of a file that may be missing."""
     try:
         if path.exists() and not path.is_file():
             raise SelfdiagError(f"{one_line(str(path))} is not a regular file")
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                yield number, line, line.endswith(b"\n")
+            yield from enumerate(file, 1)
     except FileNotFoundError:
         return
     except OSError as error:

@@ -48,8 +48,7 @@ def test_the_text_names_the_run_and_how_to_see_it_again(selfdiag) -> None:
     again = done.stdout.rstrip().rpartition("shown again by: selfdiag ")[2].split()
     repeated = selfdiag(*again, "--plain")
     assert repeated.returncode == 0
-    assert repeated.stdout == done.stdout
-    assert "nothing is left to ask" in repeated.stderr
+    assert repeated.stdout == done.stdout.rpartition("\n\n")[0] + "\n"
 
 
 def test_several_models_stand_side_by_side_each_in_its_own_run(selfdiag, tmp_path: Path) -> None:
@@ -107,10 +106,87 @@ def test_weights_are_shown(selfdiag) -> None:
     assert found["weighted"]["value"] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("options", [(), ("--weights", "research", "--years", "10")])
+def test_the_report_of_its_run_is_what_it_printed(selfdiag, options: tuple[str, ...]) -> None:
+    printed = selfdiag("assess", "persona:calibrated", *SMALL, *options, "--out", "run")
+    reported = selfdiag("report", "run")
+    assert printed.returncode == reported.returncode == 0
+    above, _, below = printed.stdout.rpartition("\n\n")
+    assert above + "\n" == reported.stdout
+    assert "shown again by: selfdiag report " in below
+    assert ("research use" if options else "general use") in reported.stdout
+    as_json = selfdiag("assess", "--resume", "run", "--json")
+    assert as_json.stdout == selfdiag("report", "run", "--format", "json").stdout
+    document = json.loads(as_json.stdout)
+    assert document["schema"] == "selfdiag.assess/1"
+    assert document["external"]["x2"]["denominator"] == (10 if options else 5)
+    markdown = selfdiag("assess", "--resume", "run", "--format", "md")
+    assert markdown.stdout == selfdiag("report", "run", "--format", "md").stdout
+    assert markdown.stdout.startswith("# Self-assessment: persona:calibrated (simulated)\n\n")
+    assert markdown.stdout.endswith("\n") and not markdown.stdout.endswith("\n\n")
+
+
+def test_weights_and_years_given_later_stay_with_the_run(selfdiag, tmp_path: Path) -> None:
+    selfdiag("assess", "persona:calibrated", *SMALL, "--out", "run", "--json")
+    other = selfdiag("assess", "--resume", "run", "--weights", "x1=1", "--years", "10", "--json")
+    assert other.returncode == 0
+    found = json.loads(other.stdout)
+    assert (found["weighted"]["use"], found["external"]["x2"]["denominator"]) == ("own", 10)
+    assert selfdiag("report", "run", "--format", "json").stdout == other.stdout
+    assert selfdiag("assess", "--resume", "run", "--json").stdout == other.stdout
+    settings = read_run(tmp_path / "run").manifest.settings
+    assert (settings.weights, settings.years) == ("x1=1", 10)
+
+
+def test_the_result_goes_into_a_file(selfdiag, tmp_path: Path) -> None:
+    words = ("assess", "persona:calibrated", *SMALL, "--out", "run")
+    done = selfdiag(*words, "--format", "md", "-o", "report.md")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "wrote report.md" in done.stderr
+    assert (tmp_path / "report.md").read_text("utf-8") == selfdiag("report", "run", "--format", "md").stdout
+    for form, option in (("json", "--json"), ("text", "--plain")):
+        selfdiag("assess", "--resume", "run", option, "-o", form)
+        assert "shown again" not in (tmp_path / form).read_text("utf-8")
+    assert json.loads((tmp_path / "json").read_text("utf-8"))["schema"] == "selfdiag.assess/1"
+    assert (tmp_path / "text").read_text("utf-8").startswith("persona:calibrated (simulated), self-assessment")
+
+
+def test_several_models_make_one_report(selfdiag) -> None:
+    done = selfdiag("assess", "persona:calibrated", "persona:blind", *SMALL, "--format", "md")
+    assert done.returncode == 0
+    assert done.stdout.startswith("# Self-assessment of 2 models\n\n## Side by side\n\n")
+    heads = [line for line in done.stdout.splitlines() if line.startswith("## ")]
+    assert heads == ["## Side by side", "## persona:calibrated (simulated)", "## persona:blind (simulated)"]
+    assert done.stdout.count("### How it was asked") == 2
+    assert done.stdout.endswith("selfdiag assess persona:blind --instances 2 --questionnaires 4 --tasks 25\n")
+
+
+def test_the_command_that_a_report_names_asks_the_same(selfdiag) -> None:
+    first = selfdiag("assess", "persona:calibrated", *SMALL, "--seed", "2", "--years", "10", "--out", "run", "--json")
+    report = selfdiag("report", "run", "--format", "md").stdout
+    again = report.rstrip().rpartition("\n    selfdiag ")[2].split()
+    second = selfdiag(*again, "--json")
+    one, other = json.loads(first.stdout), json.loads(second.stdout)
+    assert one.pop("run_id") != other.pop("run_id")
+    assert one == other
+
+
+def test_a_distance_over_few_criteria_is_no_verdict_and_passes_no_gate(selfdiag) -> None:
+    words = ("assess", "persona:calibrated", "--tasks", "5", "--instances", "2", "--questionnaires", "2")
+    done = selfdiag(*words, "--require", "delta=.15")
+    assert done.returncode == 1
+    text = " ".join(done.stdout.split())
+    assert "cannot say whether acceptable (limit .15); 1 of 5 criteria known on both sides" in text
+    assert "left out: x2 knowledge currency, x3 formal-structure handling, x4 source validity, x5 term" in text
+    assert "delta is missing (1 of 5 criteria known on both sides, a verdict needs 4; left out: x2" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "name a model"),
+        (("persona:blind", "--json", "--format", "md"), "--json and --format md contradict each other"),
+        (("persona:blind", "--years", "7"), "'7'"),
         (("persona:blind", "persona:blind"), "named twice"),
         (("nosuch:x", "persona:blind"), "unknown model"),
         (("persona:blind", "--weights", "reserch"), "research"),

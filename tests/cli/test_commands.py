@@ -30,16 +30,21 @@ METRICS = set(
 )
 
 
-def test_bare_selfdiag_says_what_to_run(selfdiag) -> None:
-    done = selfdiag()
-    assert done.returncode == 0
-    assert "selfdiag run embedded" in done.stdout
+@pytest.mark.parametrize("words", [(), ("persona:blind",), ("--base-url", "http://127.0.0.1:9", "openai:x")])
+def test_the_app_without_a_terminal_says_what_to_run(selfdiag, words: tuple[str, ...]) -> None:
+    done = selfdiag(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "selfdiag run MODEL" in done.stderr and "\x1b" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_model_in_place_of_a_command_gets_a_hint(selfdiag) -> None:
-    done = selfdiag("persona:blind")
-    assert done.returncode == 2
-    assert done.stderr.strip() == "selfdiag: to audit a model, write: selfdiag run persona:blind"
+def test_a_model_in_place_of_a_command_opens_the_app_on_it(selfdiag, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    monkeypatch.setattr("selfdiag.cli.app.open_app", lambda model, base_url: opened.append((model, base_url)) or 0)
+    assert selfdiag("--base-url", "http://127.0.0.1:9", "openai:a:b").returncode == 0
+    assert selfdiag("embedded").returncode == 0
+    assert selfdiag().returncode == 0
+    assert opened == [("openai:a:b", "http://127.0.0.1:9"), ("embedded", ""), ("", "")]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,13 @@ def test_it_writes_each_form_to_a_file(selfdiag, runs, tmp_path: Path) -> None:
     assert shown == (tmp_path / "found.md").read_text(encoding="utf-8")
 
 
+def test_json_goes_to_the_file_and_nothing_to_standard_output(selfdiag, runs, tmp_path: Path) -> None:
+    done = selfdiag("compare", *runs, "--json", "-o", "found.md")
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (0, "", "wrote found.md")
+    written = (tmp_path / "found.md").read_text(encoding="utf-8")
+    assert written == selfdiag("compare", *runs, "--json").stdout
+
+
 def test_runs_are_named_as_elsewhere(selfdiag) -> None:
     for persona in ("calibrated", "blind"):
         assert selfdiag("run", f"persona:{persona}", "--limit", "2", "--json").returncode == 0
@@ -83,7 +90,9 @@ def test_what_cannot_be_compared_is_one_line(selfdiag, runs, tmp_path: Path) -> 
     assert "have no item in common: compare runs of one battery" in refused(selfdiag, "history", "logic")
     done = selfdiag("run", "persona:suggestible", "--sections", "microprobe", "--limit", "2", "--out", "claims")
     assert done.returncode == 0, done.stderr
-    assert "asks no probes and no traps (microprobe alone)" in refused(selfdiag, "calibrated", "claims")
+    told = refused(selfdiag, "calibrated", "claims")
+    assert "asks no probes and no traps (microprobe alone)" in told
+    assert told.endswith("name runs with the sections probes or traps")
 
 
 def test_a_place_that_cannot_be_written_is_one_line(selfdiag, runs) -> None:

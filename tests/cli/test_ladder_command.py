@@ -1,6 +1,7 @@
 """Ladder, topic pass and swap as a person types them: two runs, one question, one result."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,8 @@ def test_json_is_one_document_and_the_same_from_the_kept_run(selfdiag, tmp_path:
     found = json.loads(done.stdout)
     assert found["schema"] == "selfdiag.ladder/1"
     assert [arm["arm"] for arm in found["arms"]] == ["off", "placebo", "own", "shuffled"]
+    assert found["sentence"].startswith("In this demonstration its own profile is not shown")
+    assert found["measured_run"] == read_run(tmp_path / "a" / "measured").manifest.run_id
     assert (found["labelled"], found["wordings"], found["standing"]["label"]) == (False, 1, "demonstration")
     assert "NaN" not in done.stdout
     again = selfdiag(
@@ -61,6 +64,21 @@ def test_the_result_is_written_to_a_file(selfdiag, tmp_path: Path) -> None:
     assert done.stdout == ""
     text = (tmp_path / "ladder.md").read_text(encoding="utf-8")
     assert text.startswith("# Profile ladder: suggestible (simulated)\n\n**Demonstration")
+
+
+def test_json_decides_the_form_and_goes_to_the_file(selfdiag, own_home: Path, tmp_path: Path) -> None:
+    words = ("topicpass", "persona:suggestible", "--bins", "physics,history")
+    done = selfdiag(*words, "--json", "-o", "found.txt")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.splitlines()[-1] == "wrote found.txt"
+    found = json.loads((tmp_path / "found.txt").read_text(encoding="utf-8"))
+    assert found["sentence"].startswith("Too few for a verdict: 2 of 2 items")
+    before = len(list((own_home / "runs").iterdir()))
+    both = selfdiag(*words, "--json", "--format", "md")
+    assert (both.returncode, both.stdout) == (2, "")
+    (line,) = both.stderr.splitlines()
+    assert "--json and --format md contradict each other: give one of them" in line
+    assert len(list((own_home / "runs").iterdir())) == before
 
 
 def test_many_calls_are_confirmed_once_for_both_stages(selfdiag, own_home: Path) -> None:
@@ -146,7 +164,9 @@ def test_an_unfinished_measuring_run_says_how_to_go_on(selfdiag) -> None:
     )
     assert done.returncode == 4
     assert "selfdiag run --resume both/measured" in done.stderr
-    assert "go on with: selfdiag ladder persona:suggestible --from both/measured" in done.stderr
+    assert done.stderr.endswith(
+        "go on with: selfdiag ladder persona:suggestible --from both/measured --out both --yes\n"
+    )
     assert done.stdout == ""
     early = selfdiag("ladder", "persona:suggestible", "--from", "both/measured")
     assert early.returncode == 2 and "is not complete" in early.stderr
@@ -154,12 +174,49 @@ def test_an_unfinished_measuring_run_says_how_to_go_on(selfdiag) -> None:
     assert selfdiag("ladder", "persona:suggestible", "--from", "both/measured", "--yes").returncode == 0
 
 
+def go_on(selfdiag, *words: str) -> list[str]:
+    """What is printed to go on with, where measuring is stopped by its budget."""
+    done = selfdiag(*words, "--battery", "standard", "--seed", "3", "--budget-tokens", "500")
+    assert done.returncode == 4, done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if "once it is complete" in line)
+    return shlex.split(line.partition("go on with: selfdiag ")[2])
+
+
+def test_what_to_go_on_with_is_the_same_experiment(selfdiag, theirs: Path, own_home: Path) -> None:
+    words = ("ladder", "persona:suggestible", "--replicates", "1", "--no-label", "--judge", "persona:calibrated")
+    shown = go_on(selfdiag, *words, "--max-retries", "0", "--format", "md", "-o", "my ladder.md")
+    run = shown.pop(shown.index("--from") + 1)
+    assert (own_home / "runs" / run).is_dir()
+    assert set(shown) == {*words, "--from", "--max-retries", "0", "--format", "md", "--output", "my ladder.md"}
+    passing = go_on(selfdiag, "topicpass", "persona:suggestible", "--items-per-topic", "2", "--plain")
+    assert passing[:3] == ["topicpass", "persona:suggestible", "--from"]
+    assert passing[4:] == ["--items-per-topic", "2", "--plain"]
+    swapping = go_on(
+        selfdiag, "swap", "persona:suggestible", "--profile", "theirs.json", "--allow-unsigned", "--out", "s w"
+    )
+    expected = ["--from", "s w/measured", "--profile", "theirs.json", "--allow-unsigned", "--out", "s w"]
+    assert swapping[2:] == expected
+    assert selfdiag("run", "--resume", "s w/measured").returncode == 0
+    done = selfdiag(*swapping)
+    assert done.returncode == 0, done.stderr
+    assert "kept as s w/swap" in done.stderr
+
+
+def test_the_latest_run_is_named_by_its_id_to_go_on_with(selfdiag, own_home: Path) -> None:
+    assert selfdiag("run", "persona:calibrated", "--battery", "standard").returncode == 0
+    (folder,) = (own_home / "runs").iterdir()
+    shown = go_on(selfdiag, "swap", "persona:suggestible", "--profile-of", "latest")
+    assert shown[shown.index("--profile-of") + 1] == folder.name
+
+
 def test_a_judge_is_asked_and_its_faults_leave_the_ladder(selfdiag) -> None:
     words = ("ladder", "persona:suggestible", "--battery", "standard", "--replicates", "1")
     done = selfdiag(*words, "--judge", "persona:calibrated")
     assert done.returncode == 0, done.stderr
     # a persona knows no such question
-    assert "4 replies not readable" in " ".join(done.stdout.split())
+    told = " ".join(done.stdout.split())
+    assert "none of its 4 opinions could be read" in told
+    assert "! 4 of 4 opinions of the judge persona:calibrated could not be read" in told
     gone = selfdiag(*words, "--judge", "ollama:none", "--judge-base-url", "http://127.0.0.1:9", "--max-retries", "0")
     assert gone.returncode == 3
     assert gone.stdout.startswith("Demonstration")
@@ -172,8 +229,12 @@ def test_a_topic_pass(selfdiag, tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert (found["schema"], found["items"]) == ("selfdiag.topicpass/1", 21)
     assert found["labelled"]["followed"]["value"] > 5
+    assert found["labelled"]["true"]["arm"] == "true" and found["labelled"]["false"]["arm"] == "false"
+    assert found["sentence"].startswith("Its confidence follows the false profile, with the topic's name and without")
     run = read_run(tmp_path / "both" / "topicpass")
     assert {record.section for record in run.records} == {TOPICPASS} and len(run.records) == 84
+    assert {record.arm for record in run.records} == {"true", "false"}
+    assert found["measured_run"] == read_run(tmp_path / "both" / "measured").manifest.run_id
     assert len(read_run(tmp_path / "both" / "measured").records) == 126
     text = selfdiag("topicpass", "persona:calibrated", "--items-per-topic", "2", "--format", "md")
     assert text.returncode == 0, text.stderr
@@ -196,9 +257,12 @@ def test_a_swap_with_the_profile_of_a_run(selfdiag, theirs: Path, tmp_path: Path
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["schema"] == "selfdiag.swap/1"
-    assert [arm["arm"] for arm in found["arms"]] == ["off", "own", "swap"]
+    assert [arm["arm"] for arm in found["arms"]] == ["off", "own", "other"]
+    assert found["other_run"] == read_run(tmp_path / "theirs").manifest.run_id
+    assert found["sentence"].startswith("Under the other model's profile its confidence")
     gates = {profile["arm"]: profile["gate"] for profile in found["profiles"]}
-    assert gates["swap"].startswith("measured here") and gates["own"].startswith("measured here")
+    assert gates["other"] == gates["own"]
+    assert gates["own"] == "measured here: selfdiag has measured it itself, from a run on this machine"
     run = read_run(tmp_path / "both" / "swap")
     assert {record.section for record in run.records} == {SWAP} and len(run.records) == 378
 
@@ -228,3 +292,17 @@ def test_a_swap_names_one_other_profile(selfdiag) -> None:
         done = selfdiag(*SWAP_WORDS, *words)
         assert done.returncode == 2
         assert "either --profile-of RUN or --profile FILE" in done.stderr
+
+
+def test_a_run_is_not_swapped_with_itself_and_one_model_is_told(selfdiag) -> None:
+    for seed in ("1", "2"):
+        words = ("run", "persona:suggestible", "--battery", "standard", "--seed", seed, "--out", f"run-{seed}")
+        assert selfdiag(*words).returncode == 0
+    same = selfdiag("swap", "persona:suggestible", "--from", "run-1", "--profile-of", "run-1")
+    assert same.returncode == 2 and len(same.stderr.splitlines()) == 1
+    assert "which gives the own one too: name another model's" in same.stderr
+    other = selfdiag("swap", "persona:suggestible", "--from", "run-1", "--profile-of", "run-2")
+    assert other.returncode == 0, other.stderr
+    told = "both profiles are of one model (persona:suggestible): no other model's is tried here"
+    assert f"note: {told}" in other.stderr
+    assert f"! {told}" in " ".join(other.stdout.split())

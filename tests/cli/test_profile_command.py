@@ -61,7 +61,8 @@ def test_whatever_is_not_verified_ends_with_one(selfdiag, exported: Path) -> Non
         done = selfdiag("profile", "verify", "profile.json", "--json")
         assert (done.returncode, done.stderr) == (1, "")
         gate = json.loads(done.stdout)
-        assert set(gate) == {"state", "signer", "note"}
+        assert set(gate) == {"schema", "state", "signer", "note"}
+        assert gate["schema"] == "selfdiag.gate/1"
         states.append(gate["state"])
     assert states == ["unsigned", "untrusted", "altered"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from selfdiag.elicit.questionnaire import read_yes_no, score
+from selfdiag.elicit.questionnaire import read_yes_no
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,3 @@ def test_PAR_47_questionnaire_values(raw: str, value: float) -> None:
 )
 def test_PAR_47_missing_with_a_reason(raw: str, reason: str) -> None:
     assert read_yes_no(raw) == (None, reason)
-
-
-def test_PAR_48_reverse_keyed_items() -> None:
-    assert [score(value, True) for value in (0.0, 0.5, 1.0, None)] == [1.0, 0.5, 0.0, None]
-    assert [score(value, False) for value in (0.0, 0.5, 1.0, None)] == [0.0, 0.5, 1.0, None]
-    assert score(score(0.0, True), True) == 0.0

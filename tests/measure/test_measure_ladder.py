@@ -266,14 +266,17 @@ def test_confidence_that_follows_the_injected_profile() -> None:
 
 def test_consumption_is_undefined() -> None:
     injected, true = np.array([50.0, 60, 70, 80, 90]), np.array([60.0, 60, 60, 60, 60])
-    assert consumption(np.full(5, 3.0), injected, true).note == "not defined: the shift is the same in every bin"
+    assert consumption(np.zeros(5), injected, true).note == "not defined: its confidence never changed"
+    assert (
+        consumption(np.full(5, 3.0), injected, true).note == "not defined: its confidence moved by the same everywhere"
+    )
     same = consumption([1, 2, 3, 4, 5], true + 10, true)
-    assert same.note == "not defined: the error of the profile is the same in every bin"
+    assert same.note == "not defined: the profile errs by the same everywhere"
     few = consumption([1, 2, 3, math.nan, 5], [50, 60, 70, 80, math.nan], true)
-    assert few.value is None and few.n == 3 and few.note == "not defined: needs 4 bins, has 3"
+    assert few.value is None and few.n == 3 and few.note == "not defined: needs 4 injected values, has 3"
     line = consumption(injected - true, injected, true)
     assert line.value == pytest.approx(1) and (line.ci is None or line.ci[0] > 0.99)
-    with pytest.raises(ValueError, match="for each bin"):
+    with pytest.raises(ValueError, match="for each injected value"):
         consumption([1, 2], injected, true)
 
 
@@ -299,7 +302,8 @@ def test_a_lopsided_or_small_sample_sees_less() -> None:
         assert smallest_effect(items, accuracy) is None
         assert "no difference of AUROCs could be seen" in power_note(items, accuracy)
     assert power_note(63, 0.5) == (
-        "63 items at 50% right: smallest AUROC difference seen with 80 % power is about 0.15"
+        "63 items at 50% right: the smallest AUROC difference expected beforehand to be seen with 80 % power is about "
+        "0.15"
     )
 
 

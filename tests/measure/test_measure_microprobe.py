@@ -247,6 +247,12 @@ def test_confidence_against_the_claim_is_said() -> None:
     assert made.verdict == "inconclusive, n too small" and made.note == "confidence moves against the claim"
 
 
+def test_a_missing_unlabelled_shift_says_why() -> None:
+    assert set_verdict(moved_by(1)).unlabelled.note == "no data: not asked without the topic"
+    asked = set_verdict(moved_by(1), no_unlabelled="no item has a reading there")
+    assert asked.unlabelled.note == "no data: no item has a reading there"
+
+
 def test_an_empty_set() -> None:
     for items in ([], [item_verdict(None, None)]):
         made = set_verdict(items)
@@ -304,3 +310,11 @@ def test_missing_doses() -> None:
     assert dose_response([50, 50, 50], [1, 2, 3]).slope.value is None
     with pytest.raises(ValueError, match="one confidence for each claim"):
         dose_response(CLAIMS, [1, 2])
+
+
+def test_no_item_has_no_dose_response() -> None:
+    for none in ([], np.empty((0, 7))):
+        made = dose_response(CLAIMS, none)
+        assert made.slope.value is None and made.slope.note.startswith("not defined: no item has 3 readings")
+    with pytest.raises(ValueError, match="one confidence for each claim"):
+        dose_response(CLAIMS, np.empty((2, 0)))

@@ -12,6 +12,7 @@ from scipy.stats import kendalltau
 from selfdiag.measure.correlation import kendall_tau, kendall_taus_of_orders
 from selfdiag.measure.external import (
     MIN_ELEMENTS,
+    MIN_REPLIES,
     Criterion,
     currency_from_horizon,
     formal_structure,
@@ -33,8 +34,9 @@ from selfdiag.measure.msi import (
     internal_profile,
     profile_distance,
     rank_agreement,
+    stretched,
 )
-from selfdiag.measure.resampling import wilson
+from selfdiag.measure.resampling import Interval, wilson
 
 FIRST = [0.80, 0.65, 0.70, 0.60, 0.90]
 SECOND = [0.55, 0.50, 0.45, 0.40, 0.75]
@@ -49,7 +51,7 @@ def msi(profile: list[float]) -> float:
 
 
 def shares(*values: float, n: int = 100) -> list[Criterion]:
-    return [formal_structure(round(value * n), n) for value in values]
+    return [terminological_precision(round(value * n), n) for value in values]
 
 
 @pytest.mark.parametrize(
@@ -193,10 +195,50 @@ def test_source_validity() -> None:
     assert source_validity(30, 10, 41).note == "missing: 41 of 81 sources unknown"
 
 
-def test_shares_of_elements() -> None:
-    for measure in (formal_structure, terminological_precision):
-        made = measure(20, 25)
-        assert (made.value, made.numerator, made.denominator, made.ci) == (0.8, 20, 25, wilson(20, 25))
+def test_terms() -> None:
+    made = terminological_precision(20, 25)
+    assert (made.value, made.numerator, made.denominator, made.ci) == (0.8, 20, 25, wilson(20, 25))
+
+
+def test_formal_elements_are_drawn_by_the_reply_they_came_in() -> None:
+    # Half of the replies are all right and half all wrong: 84 elements, and no more is known than from 12.
+    made = formal_structure([(7, 7), (0, 7)] * 6)
+    assert (made.value, made.numerator, made.denominator, made.n) == (0.5, 42, 84, 84)
+    assert made.ci == pytest.approx((0.25, 0.75))
+    assert made.method == "BCa bootstrap, 2000 draws of 12 replies, seed 20260101"
+    spread = formal_structure([(3, 7), (4, 7)] * 6).ci
+    assert spread is not None and spread[1] - spread[0] < 0.1
+    drawn = resampled(made, 4000, np.random.default_rng(1))
+    assert drawn.std() == pytest.approx(0.5 / 12**0.5, rel=0.05)
+    assert made == formal_structure([(7, 7), (0, 7)] * 6) != formal_structure([(7, 7), (0, 7)] * 6, seed=1)
+
+
+def test_longer_replies_weigh_more() -> None:
+    made = formal_structure([(9, 9)] * 6 + [(0, 3)] * 6)
+    assert made.value == pytest.approx(0.75)
+    drawn = resampled(made, 4000, np.random.default_rng(1))
+    assert drawn.min() < 0.5 and np.median(drawn) == pytest.approx(0.75, abs=0.01)
+
+
+@pytest.mark.parametrize("right", [0, 7])
+def test_replies_that_are_all_alike_have_the_interval_of_so_many_elements(right: int) -> None:
+    made = formal_structure([(right, 7)] * 12)
+    assert made.value == right / 7
+    assert made.ci == wilson(12 * right / 7, 12)
+    assert made.method == "Wilson, each reply as one element: every draw of replies gives the same value"
+
+
+def test_too_few_replies_say_nothing_however_many_elements_they_hold() -> None:
+    made = formal_structure([(7, 7)] * 11)
+    assert (made.value, made.ci, made.numerator, made.denominator, made.n) == (None, None, 77, 77, 77)
+    assert made.note == f"cannot say: only 11 of {MIN_REPLIES} replies"
+    both = formal_structure([(1, 2)] * 2)
+    assert both.note == "cannot say: only 4 of 25 scored elements; cannot say: only 2 of 12 replies"
+
+
+def test_a_missing_criterion_is_not_resampled() -> None:
+    with pytest.raises(ValueError, match="missing"):
+        resampled(terminological_precision(3, 4), 10, np.random.default_rng(1))
 
 
 def test_currency_from_ages() -> None:
@@ -257,7 +299,7 @@ def test_currency_without_a_horizon_says_why() -> None:
     [
         (hallucination_control(3, 24, 24), 24),
         (source_validity(20, 4, 0), 24),
-        (formal_structure(0, 0), 0),
+        (terminological_precision(0, 0), 0),
         (terminological_precision(24, 24), 24),
         (knowledge_currency([1.0] * 24), 24),
         (knowledge_currency([]), 0),
@@ -270,7 +312,7 @@ def test_fewer_than_25_elements_say_nothing(made: Criterion, n: int) -> None:
 
 
 def test_too_few_elements_keep_their_counts() -> None:
-    few = formal_structure(7, 9)
+    few = terminological_precision(7, 9)
     assert (few.numerator, few.denominator) == (7, 9)
     assert knowledge_currency([1.0, 2.0]).numerator == 3.5
 
@@ -283,7 +325,9 @@ def test_too_few_elements_keep_their_counts() -> None:
         lambda: hallucination_control(-1, 4, 60),
         lambda: source_validity(-1, 40, 0),
         lambda: source_validity(30, 40, -1),
-        lambda: formal_structure(31, 30),
+        lambda: formal_structure([(7, 7)] * 11 + [(8, 7)]),
+        lambda: formal_structure([(7, 7)] * 11 + [(-1, 7)]),
+        lambda: formal_structure([(7, 7)] * 12 + [(0, 0)]),
         lambda: terminological_precision(-1, 30),
         lambda: knowledge_currency([-0.5]),
         lambda: knowledge_currency([math.nan]),
@@ -351,14 +395,42 @@ def test_delta_is_seeded() -> None:
 def test_delta_names_criteria_missing_on_either_side() -> None:
     instances = np.full((10, 5), 0.6)
     instances[:, 0] = math.nan
-    external = [*shares(0.5, 0.5, 0.5, 0.5), formal_structure(1, 2)]
+    external = [*shares(0.5, 0.5, 0.5, 0.5), terminological_precision(1, 2)]
     made = delta_avg(instances, external)
     assert made.n == 3 and made.value == pytest.approx(0.1)
-    assert made.note == "left out: x1 hallucination control, x5 terminological precision"
+    assert made.note == (
+        "3 of 5 criteria known on both sides, a verdict needs 4; "
+        "left out: x1 hallucination control, x5 terminological precision"
+    )
     none_left = delta_avg(instances[:, :1], shares(0.5))
     assert (none_left.value, none_left.signed, none_left.verdict) == (None, None, "cannot say")
-    assert "no criterion is known" in none_left.note and "x1" in none_left.note
+    assert none_left.note == "0 of 1 criteria known on both sides, a verdict needs 3; left out: x1"
     assert delta_avg(np.empty((0, 1)), shares(0.5)).value is None
+
+
+@pytest.mark.parametrize(
+    ("criteria", "known", "verdict"),
+    [
+        (5, 5, "acceptable"),
+        (5, 4, "acceptable"),
+        (5, 3, "cannot say"),
+        (5, 1, "cannot say"),
+        (4, 3, "acceptable"),
+        (4, 2, "cannot say"),
+        (3, 3, "acceptable"),
+        (3, 2, "cannot say"),
+        (2, 2, "cannot say"),
+        (1, 1, "cannot say"),
+        (7, 6, "acceptable"),
+        (7, 5, "cannot say"),
+    ],
+)
+def test_a_verdict_needs_all_criteria_but_one_and_at_least_three(criteria: int, known: int, verdict: str) -> None:
+    external = shares(*[0.6] * known, n=1000) + [terminological_precision(3, 4)] * (criteria - known)
+    made = delta_avg(np.random.default_rng(1).normal(0.6, 0.02, size=(30, criteria)), external)
+    assert made.ci is not None and made.ci[1] < ACCEPTABLE and made.n == known
+    assert made.verdict == verdict
+    assert (f"{known} of {criteria} criteria known on both sides" in made.note) == (verdict == "cannot say")
 
 
 def test_one_instance_has_no_interval() -> None:
@@ -378,7 +450,63 @@ def test_nothing_to_resample_has_no_interval() -> None:
 def test_exact_agreement_lies_in_its_own_interval() -> None:
     made = delta_avg(np.full((10, 5), 0.5), shares(*[0.5] * 5))
     assert made.value == 0 and made.ci is not None and made.ci[0] == 0 < made.ci[1] and made.verdict == "acceptable"
-    assert "stretched" in made.note
+    # A mean of five independent shares of 100 has a standard error of .05 / sqrt 5.
+    assert made.ci[1] == pytest.approx(1.96 * 0.05 / 5**0.5, rel=0.1)
+    assert made.note == ""
+
+
+def test_near_zero_the_interval_is_as_wide_as_that_of_the_signed_difference() -> None:
+    claims = np.random.default_rng(4).normal(0.68, 0.08, size=(30, 1)).clip(0, 1)
+    made = delta_avg(claims, [hallucination_control(20, 63, 63)])
+    assert made.value is not None and made.value < 0.02 and made.signed_ci is not None
+    assert made.ci == pytest.approx((0.0, max(map(abs, made.signed_ci))))
+    assert made.ci is not None and made.ci[1] > 0.1
+
+
+def test_differences_that_cancel_do_not_hide_how_far_off_each_may_be() -> None:
+    # Twice .05 too high and twice too low: together they are 0, and yet each of them may lie further off.
+    made = delta_avg(np.tile([0.55, 0.45, 0.55, 0.45], (10, 1)), shares(*[0.5] * 4))
+    assert made.value == pytest.approx(0.05) and made.signed == pytest.approx(0) and made.signed_ci is not None
+    assert made.ci is not None and made.ci[1] == pytest.approx(0.05 + max(map(abs, made.signed_ci)), rel=0.05)
+
+
+def test_noise_of_unclear_differences_counts_as_having_added_to_them() -> None:
+    clear = delta_avg(np.full((10, 4), 0.9), shares(*[0.6] * 4))
+    assert clear.ci is not None and clear.ci == pytest.approx((0.3 - 0.048, 0.3 + 0.048), abs=0.004)
+    # Each .08 off with a standard error of .05: their sum is clear of 0, and not one of them is.
+    unclear = delta_avg(np.full((10, 4), 0.58), shares(*[0.5] * 4))
+    assert unclear.ci is not None and unclear.ci[0] < 0.012 and unclear.ci[1] == pytest.approx(0.08 + 0.049, abs=0.004)
+
+
+def test_criteria_without_spread_are_named() -> None:
+    claims = np.random.default_rng(5).normal(0.8, 0.05, size=(30, 5)).clip(0, 1)
+    external = [*shares(0.8, 0.7), formal_structure([(6, 6)] * 12), *shares(0.9, 1.0)]
+    made = delta_avg(claims, external)
+    assert made.note == "held fixed in the interval: x3 formal-structure handling, x5 terminological precision"
+    assert made.ci is not None and made.verdict != "not acceptable"
+
+
+def test_formal_replies_widen_the_distance_as_they_widen_their_criterion() -> None:
+    claims = np.full((10, 1), 0.9)
+    widths = []
+    for criterion in (formal_structure([(6, 6), (0, 6)] * 8), terminological_precision(48, 96)):
+        ci = delta_avg(claims, [criterion]).ci
+        assert ci is not None
+        widths.append(ci[1] - ci[0])
+    assert widths[0] == pytest.approx(widths[1] * 6**0.5, rel=0.1)
+
+
+def test_an_interval_beside_the_value_is_stretched_to_it_and_says_so() -> None:
+    claims = np.random.default_rng(6).normal(0.9, 0.01, size=(30, 1)).clip(0, 1)
+    x2 = currency_from_horizon(2024, 2026, facts=40, drawn=[(2024.8, 500), (2025.2, 500)])
+    made = delta_avg(claims, [x2])
+    assert made.value == pytest.approx(0.3, abs=0.01)
+    assert made.ci is not None and made.ci[1] == made.value
+    assert made.note.endswith("interval stretched to the value")
+    inside = Interval(ci=(0.1, 0.3), method="m", note="n")
+    assert stretched(0.2, inside) is inside
+    assert stretched(0.05, inside) == Interval(ci=(0.05, 0.3), method="m", note="interval stretched to the value; n")
+    assert stretched(0.5, Interval(ci=None, method="", note="none")).ci is None
 
 
 def test_currency_by_ages_is_resampled_and_by_horizon_fixed() -> None:
@@ -431,7 +559,7 @@ def test_share_of_perfect_self_knowledge_that_passes(elements: int, share: float
 
 @pytest.mark.parametrize(
     ("elements", "excess", "verdict", "least"),
-    [(60, 0.0, "acceptable", 0.9), (60, 0.3, "not acceptable", 0.9), (25, 0.0, "acceptable", 0.6)],
+    [(60, 0.0, "acceptable", 0.9), (60, 0.3, "not acceptable", 0.9), (25, 0.0, "acceptable", 0.2)],
 )
 def test_verdicts_of_simulated_models(elements: int, excess: float, verdict: str, least: float) -> None:
     rng = np.random.default_rng(21)
@@ -439,7 +567,7 @@ def test_verdicts_of_simulated_models(elements: int, excess: float, verdict: str
     for _ in range(40):
         truth = rng.uniform(0.3, 0.65, size=5)
         instances = rng.normal(truth + excess, 0.08, size=(30, 5)).clip(0, 1)
-        external = [formal_structure(int(k), elements) for k in rng.binomial(elements, truth)]
+        external = [terminological_precision(int(k), elements) for k in rng.binomial(elements, truth)]
         verdicts.append(delta_avg(instances, external, draws=400).verdict)
     assert np.mean([v == verdict for v in verdicts]) >= least
 
@@ -450,7 +578,7 @@ def test_verdicts_of_simulated_models(elements: int, excess: float, verdict: str
     st.lists(st.integers(0, 30), min_size=3, max_size=3),
 )
 def test_delta_is_never_half_defined(instances: list[list[float]], right: list[int]) -> None:
-    made = delta_avg(instances, [formal_structure(k, 30) for k in right], draws=50)
+    made = delta_avg(instances, [terminological_precision(k, 30) for k in right], draws=50)
     internal = [c.mean for c in internal_profile(instances).values()]
     value, signed = profile_distance(internal, [k / 30 for k in right])
     assert made.value == (value if value is None else pytest.approx(value))
@@ -516,7 +644,16 @@ def test_rank_agreement_says_what_it_takes(n: int, reach: str) -> None:
 def test_a_p_value_of_exactly_5_percent_does_not_reach_it() -> None:
     # With a tie on either side 6 of the 120 orders lie as far from 0 as this one.
     made = rank_agreement([0.1, 0.1, 0.3, 0.4, 0.5], [0.1, 0.2, 0.3, 0.4, 0.4])
-    assert "exact p = 0.050" in made.note and "only a tau of 1 or -1 reaches" in made.note
+    assert "exact p = 0.050" in made.note
+    assert made.note.endswith("only a tau of 1 or -1 reaches p < 0.05 with 5, ties among them")
+
+
+def test_a_tie_lets_less_than_a_perfect_order_reach_significance() -> None:
+    made = rank_agreement([0.1, 0.2, 0.3, 0.4, 0.5], [0.1, 0.2, 0.3, 0.4, 0.4])
+    assert made.value == pytest.approx(9 / 90**0.5) and made.note == (
+        "over 5 criteria known on both sides; exact p = 0.033 two-sided; "
+        "only a tau from 0.95 on or to -0.95 reaches p < 0.05 with 5, ties among them"
+    )
 
 
 def test_rank_agreement_leaves_out_what_is_missing() -> None:

@@ -63,7 +63,7 @@ def test_domain_sd_is_over_instances() -> None:
     assert made.mean.n == 15 and "draws of instances" in made.mean.method
 
 
-def test_reverse_keying_flips_once_and_keeps_missing_replies_missing() -> None:
+def test_PAR_48_reverse_keying_flips_once_and_keeps_missing_replies_missing() -> None:
     raw = [[0.0, 0.0, math.nan], [0.5, 1.0, math.nan]]
     scored = reverse_keyed(raw, [False, True, True])
     assert np.array_equal(scored, [[0.0, 1.0, math.nan], [0.5, 0.0, math.nan]], equal_nan=True)

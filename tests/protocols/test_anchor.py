@@ -1,7 +1,9 @@
 """What an example value does to the stated confidence."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from claim_runs import Reply, answered, asked
 
@@ -103,6 +105,37 @@ def test_nothing_to_say_without_replies(plan: Plan) -> None:
     assert all(one.shift.value is None and one.echoed.value is None for one in found.shown)
     assert found.sentence.startswith("What an example does to the confidence cannot be said")
     assert "| 15 | – |" in anchor_markdown(found)
+
+
+def asked_some(plan: Plan, kept: Callable[[PlannedCall], bool]) -> Anchor:
+    """The check over the calls that are kept, each answered with 40 more than half the example."""
+    part = msgspec.structs.replace(plan, calls=tuple(call for call in plan.calls if kept(call)))
+    return anchor(part, lambda call: (40 + (call.claim or 0) // 2, "a", "correct"))
+
+
+def test_a_plan_without_the_plain_calls_has_figures_missing_with_a_reason(plan: Plan) -> None:
+    found = asked_some(plan, lambda call: call.claim is not None)
+    assert found.items == 21 and found.without.value is None
+    for missing in (found.without, *(one.shift for one in found.shown), *(one.anyway for one in found.shown)):
+        assert missing.value is None and missing.note == "no data: not asked without an example"
+    assert [one.confidence.value for one in found.shown] == [47, 65, 82]
+    assert found.slope.value == pytest.approx(0.5, abs=0.01) and found.slope.n == 21
+    assert found.sentence.endswith("cannot be said: it was not asked without an example.")
+    assert "| none | – |" in anchor_markdown(found)
+
+
+def test_a_plan_without_the_examples_has_figures_missing(plan: Plan) -> None:
+    found = asked_some(plan, lambda call: call.claim is None)
+    assert (found.items, found.without.value, found.shown, found.slope.value) == (21, 40, (), None)
+    assert found.slope.note
+    assert anchor_lines(found)
+
+
+def test_an_item_without_its_plain_call_still_has_a_slope(plan: Plan) -> None:
+    first = plan.calls[0].item_id
+    found = asked_some(plan, lambda call: call.claim is not None or call.item_id != first)
+    assert (found.items, found.without.n, found.slope.n) == (21, 20, 21)
+    assert [one.shift.n for one in found.shown] == [20, 20, 20]
 
 
 def test_a_run_without_the_section_has_none(tmp_path: Path) -> None:

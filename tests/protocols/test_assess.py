@@ -7,10 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from assessed_runs import asked, written
 
+from selfdiag.measure.external import Criterion, resampled
 from selfdiag.measure.msi import ACCEPTABLE, CRITERIA
+from selfdiag.protocols import assess
 from selfdiag.protocols.assess import SECTIONS, Assessment, Assessments, assess_of
 from selfdiag.protocols.questionnaire import questionnaire_of
 from selfdiag.protocols.requirements import parse_requirements, parse_weights, unmet
@@ -145,6 +148,45 @@ def test_a_refusal_is_missing_and_never_a_no(ask: Ask) -> None:
     assert found.delta.n < 5 and "left out" in found.delta.note
 
 
+def test_a_distance_over_few_criteria_has_no_verdict_and_passes_no_gate(ask: Ask) -> None:
+    _, found = ask("refuser")
+    assert found.delta.n == 3 and known(found.delta.value) < 1 and found.delta.ci is not None
+    assert found.delta.verdict == "cannot say"
+    assert found.delta.note.startswith("3 of 5 criteria known on both sides, a verdict needs 4; left out: x2 ")
+    (sentence,) = unmet(found, {"delta": 1.0})
+    assert sentence.startswith("delta is missing (3 of 5 criteria known") and "at most 1 is required" in sentence
+
+
+def test_a_run_is_read_with_its_own_weights_and_years() -> None:
+    def reply(call: PlannedCall) -> dict[str, object]:
+        silent = call.section == "traps" or call.item_id.startswith("source-invented")
+        formal = call.item_id.startswith("formal")
+        return {"outcome": "abstained" if silent else "correct", "value": 1.0 if formal else None}
+
+    run = written(reply, weights="x1=1, x5=3", years=10.0)
+    own = assess_of(run, draws=200)
+    assert own.weighted.weights == {"x1": 0.25, "x2": 0, "x3": 0, "x4": 0, "x5": 0.75}
+    assert own.external["x2"].denominator == 10
+    other = assess_of(run, weights="research", years=5, draws=200)
+    assert other.weighted.use == "research" and other.external["x2"].denominator == 5
+    plain = assess_of(written(reply), draws=200)
+    assert plain.weighted.use == "general" and plain.external["x2"].denominator == 5
+
+
+def test_an_index_beside_its_interval_is_told(monkeypatch: pytest.MonkeyPatch, ask: Ask) -> None:
+    run, found = ask("calibrated")
+    assert found.msi.note == found.weighted.note == ""
+
+    def lower(criterion: Criterion, draws: int, rng: np.random.Generator) -> np.ndarray:
+        return resampled(criterion, draws, rng) / 2
+
+    monkeypatch.setattr(assess, "resampled", lower)
+    moved = assess_of(run, draws=400)
+    assert moved.msi.msi_ci is not None and moved.msi.msi_ci[1] == moved.msi.msi == found.msi.msi
+    assert moved.weighted.ci is not None and moved.weighted.ci[1] == moved.weighted.value == found.weighted.value
+    assert moved.msi.note == moved.weighted.note == "interval stretched to the value"
+
+
 def test_the_same_run_gives_the_same_bytes(ask: Ask) -> None:
     run, found = ask("calibrated")
     assert msgspec.json.encode(assess_of(run, draws=400)) == msgspec.json.encode(found)
@@ -182,9 +224,9 @@ def test_the_index_is_that_of_the_profile_it_stands_beside(ask: Ask) -> None:
 
 def test_weights_are_normalised_and_a_criterion_without_weight_may_be_missing(ask: Ask) -> None:
     run, found = ask("refuser")
-    use, weights = parse_weights("x1=3, x3=1")
-    own = assess_of(run, weights=(use, weights), draws=200).weighted
-    assert weights == {"x1": 0.75, "x2": 0, "x3": 0.25, "x4": 0, "x5": 0}
+    own = assess_of(run, weights="x1=3, x3=1", draws=200).weighted
+    assert own.use == "own"
+    assert own.weights == {"x1": 0.75, "x2": 0, "x3": 0.25, "x4": 0, "x5": 0}
     x1, x3 = known(found.external["x1"].value), known(found.external["x3"].value)
     assert known(own.value) == pytest.approx(0.75 * x1 + 0.25 * x3)
     assert own.ci is not None and own.ci[0] < known(own.value) < own.ci[1]

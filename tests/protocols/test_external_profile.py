@@ -153,7 +153,25 @@ def test_formal_elements_are_counted_not_tasks() -> None:
     assert x3.denominator == expected
     assert x3.numerator == expected - silent.elements - (half.elements - round(0.5 * half.elements))
     assert x3.note == f"left out: {cut.elements} truncated"
-    assert "too narrow" in x3.method
+    whole = [(task.elements, task.elements) for task in chosen[3:]]
+    assert x3.replies == ((round(0.5 * half.elements), half.elements), (0, silent.elements), *whole)
+    assert x3.method == "BCa bootstrap, 200 draws of 14 replies, seed 20260101"
+
+
+def test_formal_elements_of_few_replies_say_nothing() -> None:
+    tasks = [task.id for task in written(graded({})).manifest.assessed.formal]
+    assert len(tasks) == 15
+    enough = profile(dict.fromkeys(tasks[:3], "truncated")).criteria["x3"]
+    assert value(enough) == 1
+    x3 = profile(dict.fromkeys(tasks[:4], "truncated")).criteria["x3"]
+    assert x3.value is None and x3.n > 60
+    assert x3.note.startswith("cannot say: only 11 of 12 replies; left out: ")
+
+
+def test_years_are_those_of_the_run_unless_said_otherwise() -> None:
+    ten = written(graded(knows_until(2022)), years=10.0)
+    assert external_profile_of(ten, draws=200).criteria["x2"].denominator == 10
+    assert external_profile_of(ten, years=5, draws=200).criteria["x2"].denominator == 5
 
 
 def test_sources_are_verified_contradicted_or_unknown() -> None:

@@ -16,15 +16,16 @@ from selfdiag.battery.items import BINS, Probe
 from selfdiag.measure.estimate import Estimate
 from selfdiag.models import registry
 from selfdiag.models.base import Call, ModelInfo, ProviderError, Reply
-from selfdiag.protocols.ladder import ARMS, Ladder, enough_topics, ladder_of, ladder_plan
+from selfdiag.protocols.ladder import ARMS, Ladder, enough_topics, ladder_of, ladder_plan, own_recognised
 from selfdiag.protocols.own_profile import experiment_settings, own_profiles, same_model
+from selfdiag.protocols.profile_signature import MEASURED_HERE
 from selfdiag.report.arms import excluded_sentence
-from selfdiag.report.ladder import answer_sentence, standing_sentence
+from selfdiag.report.ladder import standing_sentence
 from selfdiag.runs.judging import JudgeSettings
 from selfdiag.runs.ladder_plan import OFF, OWN, PLACEBO, SHUFFLED
 from selfdiag.runs.plan import Plan
-from selfdiag.runs.profile_judging import MANIPULATION, judge_profiles, own_recognised
-from selfdiag.runs.records import LADDER, PlannedCall, RunSettings
+from selfdiag.runs.profile_judging import MANIPULATION, judge_profiles
+from selfdiag.runs.records import LADDER, PlannedCall, Provenance, RunSettings
 from selfdiag.runs.session import Session, plan_of
 from selfdiag.runs.store import Run, RunWriter, read_run
 from selfdiag.safety import SelfdiagError
@@ -85,7 +86,12 @@ def test_made_up_profiles_are_what_they_promise(tmp_path: Path) -> None:
         assert sorted(shuffled) == sorted(own)
         assert np.corrcoef(shuffled, own)[0, 1] <= -0.3
     assert not np.array_equal(values[PLACEBO, 0], values[PLACEBO, 1])
-    assert all(p.gate.startswith("measured here") and "run run" in p.origin for p in plan.injected if p.arm == OWN)
+    for profile in plan.injected:
+        if profile.arm != OWN:
+            assert profile.measured is None and not profile.gate
+            continue
+        assert profile.gate == str(MEASURED_HERE) and "run run" in profile.origin
+        assert profile.measured == Provenance(run_id="run", model="openai:made-up", fewest=7)
 
 
 def test_achieved_values_are_computed_from_the_manifest(tmp_path: Path) -> None:
@@ -101,6 +107,13 @@ def test_achieved_values_are_computed_from_the_manifest(tmp_path: Path) -> None:
         assert one.pearson == pytest.approx(np.corrcoef(own, placebo)[0, 1])
         assert one.unchanged == int((own == placebo).sum())
         assert found[OWN, half].pearson is None and found[OFF, half].mean is None
+
+
+def test_a_profile_of_few_items_is_told(tmp_path: Path) -> None:
+    assert not any("graded item" in note for note in result(laddered(tmp_path, follower, name="full")).notes)
+    few = result(laddered(tmp_path, follower, name="quick", battery="quick"))
+    told = "the own profile has topics with 1 graded item behind the value, which may be chance: measure more of each "
+    assert few.notes.count(f"{told}(--battery standard or full)") == 1
 
 
 def test_ungraded_items_are_asked_too_and_stand_behind_no_value(tmp_path: Path) -> None:
@@ -194,8 +207,9 @@ def test_a_model_that_states_its_profile_reaches_the_ceiling(tmp_path: Path) -> 
         assert low > 0 and one.by_item.difference.n == 294
     assert {arm.accuracy.value for arm in found.arms} == {sum(map(right, probes_of(found))) / 294}
     assert found.standing.label == "confirmatory" and found.standing.reasons == ()
+    assert (found.measured_run, found.notes) == ("ladder-measured", ())
     assert standing_sentence(found).startswith("Confirmatory: 294 items")
-    assert "better than a made-up one, and than none" in answer_sentence(found)
+    assert "better than a made-up one, and than none" in found.sentence
     for estimate in found.consumption.values():
         assert estimate.ci is not None and estimate.ci[0] > 0.3
     assert found.exploratory[SHUFFLED]["brier"].difference.ci[1] < 0
@@ -214,9 +228,9 @@ def test_a_model_that_ignores_profiles_claims_no_effect(tmp_path: Path) -> None:
     assert {arm.auroc.value for arm in found.arms} == {found.arms[0].auroc.value}
     for one in found.contrasts:
         assert one.by_item.difference.value == 0 and one.by_item.p == 1.0
-    assert "not shown" in answer_sentence(found)
+    assert "not shown" in found.sentence
     for estimate in found.consumption.values():
-        assert estimate.value is None and "the shift is the same" in estimate.note
+        assert estimate.note == "not defined: its confidence never changed"
 
 
 def test_noise_in_every_arm_is_no_effect_either(tmp_path: Path) -> None:
@@ -228,7 +242,7 @@ def test_noise_in_every_arm_is_no_effect_either(tmp_path: Path) -> None:
         low, high = one.by_item.difference.ci
         assert low < 0 < high
         assert one.excludes is not None and not one.excludes.zero
-    assert "not shown" in answer_sentence(found)
+    assert "not shown" in found.sentence
     for estimate in found.consumption.values():
         assert estimate.ci[0] < 0 < estimate.ci[1]
 
@@ -239,7 +253,7 @@ def test_a_fixed_gain_under_any_values_is_not_laid_to_what_they_say(tmp_path: Pa
         return graded(probe), 30 + lead + SeededOrder("base").pick(45, probe.id, call.arm)
 
     found = result(laddered(tmp_path, surer_with_any))
-    assert "without values, but a made-up profile is not shown to be worse" in answer_sentence(found)
+    assert "without values, but a made-up profile is not shown to be worse" in found.sentence
     by_name = {one.against: one for one in found.contrasts}
     assert by_name[OFF].adjusted_p < 0.05 < by_name[PLACEBO].adjusted_p
     assert by_name[SHUFFLED].adjusted_p is None
@@ -307,7 +321,7 @@ def test_an_incomplete_ladder_says_so_and_breaks_nothing(tmp_path: Path) -> None
     assert nothing.arms[0].rows == 0 and nothing.arms[0].auroc.value is None and nothing.arms[0].auroc.note
     assert nothing.contrasts[0].by_item.difference.value is None
     assert nothing.standing.smallest_effect is None
-    assert "No answer" in answer_sentence(nothing)
+    assert "No answer" in nothing.sentence
     errors = result(laddered(tmp_path, lambda call, probe: ("error", None), name="errors"))
     assert errors.arms[0].rows == 0
     json.loads(msgspec.json.encode(errors))  # no NaN
@@ -323,11 +337,11 @@ def test_the_shuffled_profile_says_when_it_is_too_like_the_own_one(tmp_path: Pat
     )
     altered = msgspec.structs.replace(run, manifest=msgspec.structs.replace(run.manifest, injected=likened))
     assert result(altered).notes == tuple(
-        f"the shuffled profile of half {half} {what}"
+        f"the shuffled profile of half {half}{what}"
         for half in "AB"
         for what in (
-            "correlates +1.00 with the own one, above the -0.30 wanted",
-            "shows the own value in 21 of 21 topics",
+            " correlates +1.00 with the own one, above the -0.30 wanted",
+            ": 21 of 21 topics kept their true value by chance",
         )
     )
 
@@ -384,7 +398,7 @@ def test_a_calibrated_persona_claims_no_effect(tmp_path: Path) -> None:
     found = result(whole(tmp_path, "calibrated"))
     assert len({arm.auroc.value for arm in found.arms}) == 1
     assert all(one.by_item.difference.value == 0 for one in found.contrasts)
-    assert "not shown" in answer_sentence(found)
+    assert "not shown" in found.sentence
 
 
 # The judge of the manipulation.
@@ -463,6 +477,7 @@ def test_a_judge_that_cannot_see_it_or_says_something_else(tmp_path: Path, monke
     assert (always_a.own, always_a.shuffled) == (2, 2)
     lost = judged(run, Judge("either could be it"), monkeypatch).recognised
     assert (lost.own, lost.shuffled, lost.unread) == (0, 0, 4)
+    assert "4 of 4 opinions of the judge openai:judge could not be read" in result(read_run(run.folder)).notes
     records = [record for record in read_run(run.folder).records if record.section == MANIPULATION]
     assert Counter(record.outcome for record in records) == {"correct": 2, "incorrect": 2, "unparsed": 4}
     assert read_run(run.folder).problems == ()

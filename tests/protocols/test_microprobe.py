@@ -3,6 +3,7 @@
 import asyncio
 import math
 import re
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from selfdiag.battery.load import shipped
 from selfdiag.elicit.prompts import CONTRACT, SLOT_HEADING
 from selfdiag.elicit.prompts import question as question_text
 from selfdiag.measure.estimate import Estimate
-from selfdiag.protocols.microprobe import Microprobe, ProbedItem, microprobe_of
+from selfdiag.protocols.microprobe import Microprobe, ProbedItem, has_claims, microprobe_of
 from selfdiag.protocols.microprobe_plan import microprobe_plan
 from selfdiag.protocols.movable import KEPT_CLAIMS, TRIES, kept_plan, nothing_kept, pick, spread_of, trial_plan
+from selfdiag.report.microprobe_words import set_sentence
 from selfdiag.runs.claims import DOSES
-from selfdiag.runs.plan import make_plan
+from selfdiag.runs.plan import Plan, make_plan
 from selfdiag.runs.records import MICROPROBE, PlannedCall, RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run
@@ -355,7 +357,72 @@ def test_the_document_is_flat_and_has_no_nan() -> None:
 
 def test_a_run_without_the_section_has_none(tmp_path: Path) -> None:
     run = asked(RunSettings(model="persona:pinned", limit=2), tmp_path / "run")
-    assert microprobe_of(run) is None
+    assert not has_claims(run)
+    with pytest.raises(SelfdiagError, match="holds no microprobe"):
+        microprobe_of(run)
+
+
+# Plans with calls missing, as after an edit by hand.
+
+
+def without(plan: Plan, gone: Callable[[PlannedCall], bool]) -> Run:
+    kept = tuple(call for call in plan.calls if not gone(call))
+    assert len(kept) < len(plan.calls)
+    run = answered(SETTINGS, msgspec.structs.replace(plan, calls=kept), lambda call: right(50 + (call.claim or 0) / 2))
+    assert has_claims(run)
+    return run
+
+
+@pytest.mark.parametrize("claims", [{0, 95}, {95}])
+def test_an_item_without_a_claim_about_its_own_topic_is_told(claims: set[int]) -> None:
+    plan = microprobe_plan(SETTINGS)
+    probe = plan.check[0]
+
+    def gone(call: PlannedCall) -> bool:
+        return call.item_id == probe.id and call.claim_bin == probe.bin and call.claim in claims
+
+    with pytest.raises(SelfdiagError, match=f"its plan lacks a claim of {probe.id}") as caught:
+        microprobe_of(without(plan, gone))
+    assert caught.value.exit_code == 2 and "\n" not in str(caught.value)
+
+
+def test_one_claim_for_all_is_no_shift_of_zero() -> None:
+    with pytest.raises(SelfdiagError, match="its plan lacks a claim"):
+        microprobe_of(without(microprobe_plan(SETTINGS), lambda call: call.claim == 95))
+
+
+def test_half_a_control_is_no_shift_of_zero() -> None:
+    def half(call: PlannedCall) -> bool:
+        return call.claim == 95 and (not call.labelled or call.claim_bin != bins[call.item_id])
+
+    plan = microprobe_plan(SETTINGS)
+    bins = {probe.id: probe.bin for probe in plan.check}
+    found = probed(without(plan, half))
+    assert found.summary.shift.value is not None
+    assert found.summary.off_topic.value is None and found.summary.unlabelled.value is None
+    assert all(item.mechanism is None for item in found.items)
+
+
+def test_a_control_that_was_asked_is_not_said_to_be_unasked() -> None:
+    run = answered(SETTINGS, microprobe_plan(SETTINGS), lambda _: (None, "", "unparsed"))
+    assert probed(run).summary.unlabelled.note == "no data: no item has a reading there"
+    named = answered(SETTINGS, without_unlabelled(microprobe_plan(SETTINGS)), lambda _: right(50))
+    assert probed(named).summary.unlabelled.note == "no data: not asked without the topic"
+    bare = answered(SETTINGS, microprobe_plan(SETTINGS, labelled=False), lambda _: right(50))
+    assert probed(bare).summary.unlabelled.note == "no data: no question names its topic"
+
+
+def without_unlabelled(plan: Plan) -> Plan:
+    return msgspec.structs.replace(plan, calls=tuple(call for call in plan.calls if call.labelled))
+
+
+def test_the_sentence_on_a_set_says_so_too() -> None:
+    def reply(call: PlannedCall) -> Reply:
+        return right(call.claim) if call.labelled else (None, "", "unparsed")
+
+    summary = probed(answered(SETTINGS, microprobe_plan(SETTINGS), reply)).summary
+    assert summary.set_verdict == "movable"
+    assert set_sentence(summary).endswith("without the topic's name is open: no item has a reading there.")
 
 
 # Personas as oracles.

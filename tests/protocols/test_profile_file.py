@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from selfdiag.battery.items import BINS
 from selfdiag.elicit.prompts import profile_slot
+from selfdiag.protocols.own_profile import own_profiles
 from selfdiag.protocols.profile_file import (
     LARGEST,
     Profile,
@@ -130,6 +131,30 @@ def test_accuracy_is_the_share_of_right_among_graded_probes(selfdiag, tmp_path: 
     found = profile_of(with_outcomes(run, outcomes))
     assert found.accuracy == {"logic": None, "physics": 13}  # 12.5, half up
     assert found.n == {"logic": 0, "physics": 8}
+
+
+def test_of_several_wordings_an_item_counts_once(selfdiag, tmp_path: Path) -> None:
+    words = ("--sections", "probes", "--bins", "physics,logic", "--battery", "standard", "--paraphrase", "all")
+    assert selfdiag("run", "persona:calibrated", *words, "--out", "run").returncode == 0
+    run = read_run(tmp_path / "run")
+    assert len(run.measured()) == 36
+    first: dict[str, int] = {}
+    for place, record in enumerate(run.measured()):
+        first.setdefault(record.item_id, place)
+    records = [
+        msgspec.structs.replace(record, outcome="correct" if first[record.item_id] == place else "incorrect")
+        for place, record in enumerate(run.measured())
+    ]
+    found = profile_of(msgspec.structs.replace(run, records=tuple(records)))
+    assert found.n == {"logic": 6, "physics": 6}
+    assert found.accuracy == {"logic": 100, "physics": 100}
+    # a wording without a grade leaves the item to the next
+    records[first[records[0].item_id]] = msgspec.structs.replace(records[0], outcome="refused")
+    found = profile_of(msgspec.structs.replace(run, records=tuple(records)))
+    assert found.n == {"logic": 6, "physics": 6}
+    assert found.accuracy[records[0].bin] == 83
+    own = own_profiles(msgspec.structs.replace(run, records=tuple(records)), ["logic", "physics"])
+    assert sum(values[records[0].bin] for values in own.values) == 167  # 2 of 3 and 3 of 3
 
 
 def test_a_profile_says_what_it_comes_from(run: Run) -> None:
@@ -562,14 +587,21 @@ def test_a_file_of_public_keys_has_blank_lines_and_remarks(signed: Signed, tmp_p
 
 
 @pytest.mark.parametrize(
-    "line", ["Ada", "Ada AAAA", "Ada " + "A" * 43 + "!", "ssh-ed25519 AAAAC3Nz ada@host", "\u202eA AA="]
+    ("line", "fault"),
+    [
+        ("Ada", "it must be NAME KEY"),
+        ("\u202eA AA=", "it must be NAME KEY"),
+        ("Ada AAAA", "the key is not 32 bytes in base64"),
+        ("Ada " + "A" * 43 + "!", "the key is not 32 bytes in base64"),
+        ("ssh-ed25519 AAAAC3Nz ada@host", "the key is not 32 bytes in base64"),
+    ],
 )
-def test_a_line_that_is_no_public_key_is_named(signed: Signed, tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_public_key_is_named(signed: Signed, tmp_path: Path, line: str, fault: str) -> None:
     trust = tmp_path / "trust.txt"
     trust.write_text(f"# keys\n{line}\n", encoding="utf-8")
     with pytest.raises(SelfdiagError) as refused:
         verify(signed.profile, trust)
-    assert str(refused.value) == f"{trust} line 2 is not a public key: it must be NAME KEY"
+    assert str(refused.value) == f"{trust} line 2 is not a public key: {fault}"
 
 
 def test_a_list_that_cannot_be_read_trusts_nobody(signed: Signed, tmp_path: Path) -> None:

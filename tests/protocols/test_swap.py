@@ -10,11 +10,12 @@ import pytest
 from made_runs import follower, graded, measured, right, unmoved, written
 
 from selfdiag.battery.items import BINS
-from selfdiag.protocols.own_profile import Given, experiment_settings, own_profiles
+from selfdiag.protocols.own_profile import Given, experiment_settings, given_profile, own_profiles
 from selfdiag.protocols.profile_file import profile_of
+from selfdiag.protocols.profile_signature import MEASURED_HERE, Gate
 from selfdiag.protocols.swap import Swap, swap_of, swap_plan
 from selfdiag.runs.ladder_plan import OFF, OTHER, OWN
-from selfdiag.runs.records import SWAP, RunSettings
+from selfdiag.runs.records import SWAP, Provenance, RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run
 from selfdiag.safety import SelfdiagError
@@ -23,8 +24,12 @@ REVERSED = {name: 90 - 4 * rank for rank, name in enumerate(BINS)}
 """The profile of a model that is good at what the model of these tests is bad at."""
 
 
-def given(accuracy: dict[str, int | None] | None = None, gate: str = "unsigned: nobody vouches for it") -> Given:
-    return Given(accuracy=REVERSED if accuracy is None else accuracy, origin="measured of other:model", gate=gate)
+UNSIGNED = Gate(state="unsigned", note="nobody vouches for it")
+
+
+def given(accuracy: dict[str, int | None] | None = None, measured: Provenance | None = None) -> Given:
+    values = REVERSED if accuracy is None else accuracy
+    return Given(accuracy=values, origin="measured of other:model", gate=UNSIGNED, measured=measured)
 
 
 def swapped(tmp_path: Path, reply, other: Given | None = None, **more: object) -> Run:
@@ -69,6 +74,40 @@ def test_too_few_shared_topics_are_refused(tmp_path: Path) -> None:
         swap_of(run)
 
 
+def test_a_run_cannot_be_swapped_with_itself(tmp_path: Path) -> None:
+    run = measured(tmp_path / "measured", battery="standard")
+    chosen = experiment_settings(run, SWAP)
+    with pytest.raises(SelfdiagError, match="was measured in the run measured, which gives the own one too"):
+        swap_plan(chosen, run, given_profile(profile_of(run), MEASURED_HERE))
+
+
+@pytest.mark.parametrize(
+    ("model", "digest", "other_digest", "same"),
+    [
+        ("openai:made-up", "", "", True),
+        ("openai:alias", "sha256:ab", "sha256:ab", True),
+        ("openai:alias", "", "", False),
+        ("openai:alias", "sha256:ab", "sha256:cd", False),
+    ],
+)
+def test_two_profiles_of_one_model_are_told(
+    tmp_path: Path, model: str, digest: str, other_digest: str, same: bool
+) -> None:
+    run = measured(tmp_path / "measured", battery="standard")
+    named = msgspec.structs.replace(run.manifest.model, digest=digest)
+    run = msgspec.structs.replace(run, manifest=msgspec.structs.replace(run.manifest, model=named))
+    other = Provenance(run_id="elsewhere", model=model, digest=other_digest, fewest=6)
+    chosen = experiment_settings(run, SWAP)
+    found = result(written(swap_plan(chosen, run, given(measured=other)), chosen, unmoved, tmp_path / "swap"))
+    assert any("both profiles are of one model" in note for note in found.notes) is same
+    assert (found.measured_run, found.other_run) == ("measured", "elsewhere")
+
+
+def test_a_swap_with_what_nobody_knows_the_origin_of_is_no_fault(tmp_path: Path) -> None:
+    found = result(swapped(tmp_path, unmoved))
+    assert (found.other_run, found.notes) == ("", ())
+
+
 def test_a_model_that_states_its_profile_loses_by_the_wrong_one(tmp_path: Path) -> None:
     found = result(swapped(tmp_path, follower))
     arms = {arm.arm: arm for arm in found.arms}
@@ -82,6 +121,10 @@ def test_a_model_that_states_its_profile_loses_by_the_wrong_one(tmp_path: Path) 
     assert by_pair[OTHER, OWN]["brier"].difference.ci[0] > 0
     assert by_pair[OTHER, OWN]["accuracy"].difference.value == 0
     assert found.consumption.ci[0] > 0.5
+    assert found.sentence == (
+        "Under the other model's profile its confidence tells right from wrong worse than under its own."
+    )
+    assert [arm.arm for arm in found.arms] == ["off", "own", "other"]
     assert found.power_note.startswith("294 items at ")
     shown = {(one.arm, one.half): one for one in found.profiles}
     assert shown[OTHER, 0].pearson < -0.5 and shown[OTHER, 1].pearson < -0.5
@@ -92,12 +135,14 @@ def test_a_model_that_ignores_profiles_is_not_moved(tmp_path: Path) -> None:
     assert {one.measures["auroc"].difference.value for one in found.contrasts} == {0.0}
     assert not found.labelled and found.rows == 588 and found.items == 294
     assert found.consumption.value is None
+    assert "is not shown to tell right from wrong any better or worse than under its own" in found.sentence
 
 
 def test_an_incomplete_swap_says_so(tmp_path: Path) -> None:
     found = result(swapped(tmp_path, lambda call, probe: None))
     assert "incomplete: 882 of 882 calls not asked, 0 ended in an error" in found.notes
     assert found.arms[0].auroc.value is None
+    assert found.sentence.startswith("No answer: AUROC")
     json.loads(msgspec.json.encode(found))
 
 
@@ -116,10 +161,13 @@ def test_the_profile_of_a_run_can_be_swapped_in(tmp_path: Path) -> None:
         asked(name, RunSettings(model=f"persona:{name}", battery="standard", sections=("probes",)))
         for name in ("suggestible", "calibrated")
     ]
-    theirs = profile_of(runs[1])
     chosen = experiment_settings(runs[0], SWAP)
-    plan = swap_plan(chosen, runs[0], Given(accuracy=dict(theirs.accuracy), origin=theirs.model, gate="measured here"))
+    plan = swap_plan(chosen, runs[0], given_profile(profile_of(runs[1]), MEASURED_HERE))
     found = result(asked("swap", chosen, plan))
+    other = next(profile for profile in found.profiles if profile.arm == OTHER)
+    assert other.gate == str(MEASURED_HERE)
+    assert f"measured of persona:calibrated (simulated) in run {runs[1].manifest.run_id} (simulated: " in other.origin
+    assert (found.measured_run, found.other_run) == tuple(run.manifest.run_id for run in runs)
     assert found.arms[2].auroc.value == found.ceilings[OTHER].injected.value
     assert found.model.simulated
 

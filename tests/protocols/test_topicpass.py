@@ -11,20 +11,25 @@ from made_runs import follower, graded, measured, right, unmoved, written
 
 from selfdiag.battery.items import BINS, Probe
 from selfdiag.battery.load import shipped
-from selfdiag.protocols.own_profile import Given, experiment_settings, whole
+from selfdiag.measure.estimate import Estimate
+from selfdiag.protocols.measured_accuracy import whole
+from selfdiag.protocols.own_profile import Given, experiment_settings
+from selfdiag.protocols.profile_signature import Gate
 from selfdiag.protocols.topicpass import (
     TopicPass,
     measured_topicpass,
+    pass_sentence,
     reversed_ranks,
     topicpass_of,
     topicpass_plan,
 )
-from selfdiag.report.topicpass import answer_sentence
-from selfdiag.runs.ladder_plan import OWN, SHUFFLED
+from selfdiag.runs.ladder_plan import FALSE, TRUE
 from selfdiag.runs.records import TOPICPASS, PlannedCall, RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run
 from selfdiag.safety import SelfdiagError
+
+UNSIGNED = Gate(state="unsigned", note="nobody vouches for it")
 
 
 def passed(tmp_path: Path, reply, *, per_topic: int = 1, name: str = "pass", **settings: object) -> Run:
@@ -65,13 +70,13 @@ def test_the_items_are_not_behind_the_profile(tmp_path: Path) -> None:
     asked = {probe.id for probe in plan.check}
     assert len(asked) == 231 and len(asked & drawn) == 63
     behind = [probe for probe in run.manifest.drawn.probes if probe.bin == "logic" and probe.id not in asked]
-    true = next(profile for profile in plan.injected if profile.arm == OWN)
+    true = next(profile for profile in plan.injected if profile.arm == TRUE)
     assert len(behind) == 3
     assert true.values["logic"] == whole(100 * sum(map(right, behind)) / 3)
     full = measured(tmp_path / "full")
     plan = measured_topicpass(experiment_settings(full, TOPICPASS), full)
     behind = [probe for probe in shipped().probes if probe.bin == "logic" and probe not in plan.check]
-    true = next(profile for profile in plan.injected if profile.arm == OWN)
+    true = next(profile for profile in plan.injected if profile.arm == TRUE)
     assert len(behind) == 13
     assert true.values["logic"] == whole(100 * sum(map(right, behind)) / 13)
 
@@ -85,7 +90,7 @@ def test_every_item_is_asked_in_four_ways_that_differ_in_numbers_and_label(tmp_p
         assert call.section == TOPICPASS
     assert set(map(len, ways.values())) == {4}
     assert len(plan.systems) == 2
-    true, false = (next(p.values for p in plan.injected if p.arm == arm) for arm in (OWN, SHUFFLED))
+    true, false = (next(p.values for p in plan.injected if p.arm == arm) for arm in (TRUE, FALSE))
     assert sorted(true.values()) == sorted(false.values())
     assert np.corrcoef(list(true.values()), list(false.values()))[0, 1] < -0.8
     order = [(call.arm, call.labelled) for call in plan.calls]
@@ -104,12 +109,12 @@ def test_a_topic_without_a_value_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_profile_of_any_origin_can_be_reversed() -> None:
-    given = Given(accuracy={"logic": 20, "physics": 80}, origin="a book", gate="unsigned: nobody vouches for it")
+    given = Given(accuracy={"logic": 20, "physics": 80}, origin="a book", gate=UNSIGNED)
     probes = [probe for probe in shipped().probes if probe.bin in {"logic", "physics", "history"}]
     plan = topicpass_plan(RunSettings(model="openai:m"), given, shipped(), probes)
     assert {probe.bin for probe in plan.check} == {"logic", "physics"}
     true, false = plan.injected
-    assert (true.origin, true.gate) == ("a book", "unsigned: nobody vouches for it")
+    assert (true.origin, true.gate, true.measured) == ("a book", "unsigned: nobody vouches for it", None)
     assert (false.values["logic"], false.values["physics"], false.values["history"]) == (80, 20, None)
 
 
@@ -118,7 +123,7 @@ def test_it_is_refused_in_plain_words(tmp_path: Path) -> None:
     with pytest.raises(SelfdiagError, match="the true one is the same in every topic; measure more items"):
         measured_topicpass(experiment_settings(flat, TOPICPASS), flat)
     with pytest.raises(SelfdiagError, match="no item is left"):
-        topicpass_plan(RunSettings(model="openai:m"), Given(accuracy={}, origin="", gate=""), shipped(), [])
+        topicpass_plan(RunSettings(model="openai:m"), Given(accuracy={}, origin="", gate=UNSIGNED), shipped(), [])
     with pytest.raises(SelfdiagError, match="holds no topic pass"):
         topicpass_of(flat)
 
@@ -131,7 +136,7 @@ def claims(run: Run) -> dict[str, tuple[int, int]]:
     found: dict[str, dict[str, int]] = {}
     for call in run.manifest.plan:
         found.setdefault(call.item_id, {})[call.arm] = call.claim
-    return {item: (arms[OWN], arms[SHUFFLED]) for item, arms in found.items()}
+    return {item: (arms[TRUE], arms[FALSE]) for item, arms in found.items()}
 
 
 def test_a_model_that_follows_claims_is_seen(tmp_path: Path) -> None:
@@ -154,8 +159,12 @@ def test_a_model_that_follows_claims_is_seen(tmp_path: Path) -> None:
         assert figures.brier.ci[0] < expected < figures.brier.ci[1]
         assert figures.accuracy.value == 0 and figures.induced.value == 0
     assert found.association.value == 0
-    assert answer_sentence(found).endswith("whether or not the question names its topic.")
-    assert found.items == 21 and found.notes == ()
+    assert found.sentence == (
+        "Its confidence follows the false profile, with the topic's name and without it; a difference between the two "
+        "is not shown."
+    )
+    assert found.items == 21 and found.notes == () and not found.too_few
+    assert found.measured_run == "pass-measured"
 
 
 def test_a_model_that_needs_the_topics_name_is_told_apart(tmp_path: Path) -> None:
@@ -167,27 +176,80 @@ def test_a_model_that_needs_the_topics_name_is_told_apart(tmp_path: Path) -> Non
     assert found.unlabelled.followed.value == 0
     assert found.association.value == pytest.approx(found.labelled.followed.value)
     assert found.association.ci[0] > 10
-    assert "without the name is not shown" in answer_sentence(found)
+    assert found.sentence == (
+        "Its confidence follows the false profile where the question names its topic; without the name that is not "
+        "shown; it follows more with the name than without."
+    )
 
 
 def test_a_model_that_ignores_it_and_one_that_goes_against_it(tmp_path: Path) -> None:
     found = result(passed(tmp_path, unmoved, name="unmoved"))
     assert found.labelled.shift.value == found.labelled.brier.value == 0
-    assert "not shown" in answer_sentence(found)
+    assert found.sentence == "It is not shown that its confidence follows the false profile."
 
     def contrary(call: PlannedCall, probe: Probe) -> tuple[str, int]:
         return graded(probe), 100 - call.claim
 
     against = result(passed(tmp_path, contrary, name="against"))
     assert against.labelled.followed.ci[1] < 0
-    assert "against" in answer_sentence(against)
+    assert against.sentence.startswith("Its confidence moves against the false profile, with the topic's name and ")
+
+
+def test_a_model_that_copies_a_number_moves_but_not_with_the_topic(tmp_path: Path) -> None:
+    def copies(call: PlannedCall, probe: Probe) -> tuple[str, int]:
+        return graded(probe), 100 if call.arm == FALSE else 17
+
+    found = result(passed(tmp_path, copies))
+    assert found.labelled.shift.value == 83 and found.labelled.followed.ci[0] < 0 < found.labelled.followed.ci[1]
+    assert found.sentence == "Its confidence moves, but not with the topic."
+
+
+def estimated(value: float, low: float, high: float, n: int = 20) -> Estimate:
+    return Estimate(value=value, ci=(low, high), n=n)
+
+
+UP, DOWN, OPEN = estimated(9, 1, 17), estimated(-9, -17, -1), estimated(4, -2, 10)
+FEW = estimated(9, 1, 17, n=15)
+
+
+WITH = "follows the false profile where the question names its topic; without the name"
+WITHOUT = "follows the false profile where the question does not name its topic; with the name"
+NOT_SHOWN = "It is not shown that its confidence follows the false profile"
+MORE, LESS = ("it follows more with the name than without.", "it follows less with the name than without.")
+NO_DIFFERENCE = "a difference between the two is not shown."
+
+
+@pytest.mark.parametrize(
+    ("named", "bare", "association", "said"),
+    [
+        # one shown and one not is no difference between them
+        (UP, OPEN, OPEN, f"{WITH} that is not shown; {NO_DIFFERENCE}"),
+        (OPEN, UP, OPEN, f"{WITHOUT} that is not shown; {NO_DIFFERENCE}"),
+        (OPEN, UP, DOWN, f"{WITHOUT} that is not shown; {LESS}"),
+        (UP, DOWN, UP, f"{WITH} it moves against the false profile; {MORE}"),
+        (UP, UP, UP, f"with the topic's name and without it; {MORE}"),
+        (OPEN, OPEN, UP, f"{NOT_SHOWN}; {MORE}"),
+        (OPEN, OPEN, OPEN, f"{NOT_SHOWN}."),
+        (UP, FEW, FEW, f"{WITH} that is not shown; a difference between the two cannot be said from 15 readings."),
+        (FEW, UP, UP, "and 16 are needed: ask more of each topic (--items-per-topic)."),
+    ],
+)
+def test_a_difference_between_the_passes_is_told_by_their_paired_difference_alone(
+    tmp_path: Path, named: Estimate, bare: Estimate, association: Estimate, said: str
+) -> None:
+    found = result(passed(tmp_path, unmoved))
+    passes = (
+        msgspec.structs.replace(figures, followed=followed)
+        for figures, followed in ((found.labelled, named), (found.unlabelled, bare))
+    )
+    assert pass_sentence(20, *passes, association).endswith(said)
 
 
 def test_silence_and_changed_answers_are_counted(tmp_path: Path) -> None:
     def shy(call: PlannedCall, probe: Probe) -> tuple[str, int]:
         if call.labelled and call.claim < 35:
             return "abstained", 90
-        if not call.labelled and call.arm == SHUFFLED:
+        if not call.labelled and call.arm == FALSE:
             return "incorrect", 50
         return graded(probe), 50
 
@@ -208,11 +270,34 @@ def test_silence_and_changed_answers_are_counted(tmp_path: Path) -> None:
 def test_few_items_and_missing_replies_are_told(tmp_path: Path) -> None:
     run = passed(tmp_path, lambda call, probe: None, bins=BINS[:5], name="none")
     found = result(run)
-    assert any("only 5 items: 16 or more are needed" in note for note in found.notes)
     assert any("20 of 20 calls not asked" in note for note in found.notes)
     assert found.labelled.followed.value is None
-    assert answer_sentence(found).startswith("No answer: no data")
+    assert found.too_few
+    assert found.sentence.startswith("Too few for a verdict: 0 of 5 items state a confidence under two claims")
     json.loads(msgspec.json.encode(found))
+
+
+def test_few_readings_of_many_items_are_too_few(tmp_path: Path) -> None:
+    def mostly_silent(call: PlannedCall, probe: Probe) -> tuple[str, int]:
+        return follower(call, probe) if BINS.index(probe.bin) < 6 else ("refused", 50)
+
+    found = result(passed(tmp_path, mostly_silent))
+    assert found.items == 21 and found.labelled.followed.n <= 6 and found.too_few
+    assert " of 21 items state a confidence" in found.sentence
+
+
+@pytest.mark.parametrize(("battery", "behind"), [("quick", "2 graded items"), ("standard", "")])
+def test_a_true_profile_of_few_items_is_told(tmp_path: Path, battery: str, behind: str) -> None:
+    found = result(passed(tmp_path, follower, battery=battery))
+    told = [note for note in found.notes if "graded item" in note]
+    assert told == (
+        [
+            f"the true profile has topics with {behind} behind the value, which may be chance: measure more of each "
+            "(--battery standard or full)"
+        ]
+        if behind
+        else []
+    )
 
 
 def test_a_suggestible_persona_follows(tmp_path: Path) -> None:

@@ -66,27 +66,52 @@ def test_lines_fit_a_terminal_and_hold_nothing_that_moves_it(home: Path, persona
 
 
 def test_each_criterion_shows_claim_deed_counts_and_difference(home: Path) -> None:
-    found = assessed(home, "overconfident")
-    text = "\n".join(assessment_lines(found, plain=True))
-    row = re.search(
-        r"x5 terminological precision +claims +(\S+) ± \S+ high +(#+)\n +does +(\S+) (.*) (#+\.+) +(\S+)\n", text
+    lines = assessment_lines(assessed(home, "overconfident"), plain=True)
+    assert lines[0] == "persona:overconfident (simulated), self-assessment · run 20261130-120000-abcd"
+    for shown in (
+        [
+            "x1 hallucination control     claims  .96 ± .02 high             ##########",
+            "                             does    .43 27 of 63 [.31, .55]    ####......  +.54",
+        ],
+        [
+            "x5 terminological precision  claims  .95 ± .01 high             ##########",
+            "                             does    .60 24 of 40 [.45, .74]    ######....  +.35",
+        ],
+    ):
+        start = lines.index(shown[0])
+        assert lines[start : start + 2] == shown
+    text = "\n".join(lines)
+    assert re.search(
+        r"does +\.33 1\.6 of 5 y \[\.\d\d, \.\d\d\] +###\.{7} +\+\.63\n +horizon 2023\.54; 26 of 31 facts", text
     )
-    assert row is not None
-    x5 = found.external["x5"]
-    assert row[1] == two(found.internal["x5"].mean)
-    assert row[3] == two(x5.value)
-    assert row[4].split(" [")[0] == f"{x5.numerator:.0f} of {x5.denominator:.0f}"
-    assert row[6] == two((found.internal["x5"].mean or 0) - (x5.value or 0), sign=True)
-    assert (len(row[2]), row[5].count("#")) == (10, round(10 * (x5.value or 0)))
-    assert re.search(r"does +\S+ \S+ of 5 y \[", text)
-    assert "horizon 2023" in text
 
 
 def test_a_missing_criterion_says_why(home: Path) -> None:
-    text = " ".join(" ".join(assessment_lines(assessed(home, "refuser"))).split())
-    assert "does – 10 of" in text or "does – " in text
-    assert "sources unknown" in text
-    assert "MSI – for what it does (missing:" in text
+    lines = assessment_lines(assessed(home, "refuser"), plain=True)
+    start = next(place for place, line in enumerate(lines) if line.startswith("x4 "))
+    assert lines[start + 1 : start + 4] == [
+        "                             does      – 9 of 13",
+        "                                    cannot say: only 13 of 25 scored elements;",
+        "                                    missing: 27 of 40 sources unknown",
+    ]
+    assert "MSI       – for what it does (missing: x2 knowledge currency, x4 source" in lines
+
+
+def test_an_interval_that_was_stretched_says_so(home: Path) -> None:
+    found = assessed(home, "calibrated")
+    note = "interval stretched to the value"
+    moved = msgspec.structs.replace(
+        found,
+        msi=msgspec.structs.replace(found.msi, note=note),
+        msi_internal=msgspec.structs.replace(found.msi_internal, note=note),
+        weighted=msgspec.structs.replace(found.weighted, note=note),
+    )
+    lines = assessment_lines(moved)
+    text = " ".join(" ".join(lines).split())
+    assert text.count("(interval stretched to the value)") == 3
+    assert "interval stretched" not in " ".join(assessment_lines(found))
+    markdown = assessment_markdown(asked(home / "calibrated", "calibrated"), moved)
+    assert markdown.count(f"| {note} |") == 2 and f"for general use ({note}); claimed" in markdown
 
 
 def test_simulated_and_warnings_are_told_everywhere(home: Path) -> None:
@@ -99,12 +124,15 @@ def test_simulated_and_warnings_are_told_everywhere(home: Path) -> None:
     for text in (
         "\n".join(assessment_lines(found)),
         several,
-        assessment_markdown(found),
+        assessment_markdown(asked(home / "yes-sayer", "yes-sayer"), found),
         "\n".join(questionnaire_lines(questionnaire, summary)),
         questionnaire_markdown(questionnaire, summary),
     ):
         assert "says Yes to everything" in " ".join(text.split())
-    for text in ("\n".join(assessment_lines(found)), assessment_markdown(found)):
+    for text in (
+        "\n".join(assessment_lines(found)),
+        assessment_markdown(asked(home / "yes-sayer", "yes-sayer"), found),
+    ):
         assert "(simulated)" in text
         assert "whichever way it is asked" in " ".join(text.split())
         assert "claim nothing" in " ".join(text.split())
@@ -143,8 +171,48 @@ def test_models_side_by_side_have_the_three_tables(home: Path) -> None:
         ["MSI", "/root", "n", "claimed", "weighted", "Delta", "verdict"],
         ["MAI", "SRIS", "SDQ", "A", "Yes", "alpha", "retest"],
     ]
-    text = assessments_markdown(found)
-    assert text.count("## Self-assessment") == len(PERSONAS)
+    text = assessments_markdown([asked(home / persona, persona) for persona in PERSONAS], found)
+    assert headings(text, 1) == ["Self-assessment of 6 models"]
+    assert headings(text, 2) == ["Side by side", *(f"persona:{persona} (simulated)" for persona in PERSONAS)]
+    assert headings(text, 3).count("How it was asked") == len(PERSONAS)
+    for persona in PERSONAS:
+        assert f"    selfdiag assess persona:{persona} --instances 4 --questionnaires 10\n" in text
+    (row,) = [line for line in text.splitlines() if line.startswith("| persona:overconfident") and "accept" in line]
+    assert re.search(r"\| \.46 \| \[\.\d\d, \.\d\d\] \| not acceptable \|$", row)
+
+
+def headings(text: str, level: int) -> list[str]:
+    return re.findall(rf"^{'#' * level} (.+)$", text, re.MULTILINE)
+
+
+def test_the_report_has_a_title_says_how_it_was_asked_and_ends_its_last_line(home: Path) -> None:
+    text = assessment_markdown(asked(home / "overconfident", "overconfident"), assessed(home, "overconfident"))
+    assert text.startswith("# Self-assessment: persona:overconfident (simulated)\n\n## Claims and deeds\n\n")
+    assert headings(text, 1) == ["Self-assessment: persona:overconfident (simulated)"]
+    assert headings(text, 2) == ["Claims and deeds", "How it was asked"]
+    assert "\n| x1 hallucination control | .96 | .02 | high | .43 | 27 of 63 | [.31, .55] | +.54 | Wilson |\n" in text
+    assert "Asked for: 4 passes through the statements, 10 ratings of each criterion, tasks with 40 scored" in text
+    assert "| battery | selfdiag 1.0, draw quick |" in text
+    assert text.endswith("    selfdiag assess persona:overconfident --instances 4 --questionnaires 10\n")
+
+
+def test_the_command_that_asks_the_same_again_is_that_of_the_run(home: Path) -> None:
+    run = asked(home / "calibrated", "calibrated")
+
+    def again(**changed: object) -> str:
+        settings = msgspec.structs.replace(run.manifest.settings, **changed)
+        manifest = msgspec.structs.replace(run.manifest, settings=settings)
+        text = assessment_markdown(msgspec.structs.replace(run, manifest=manifest), assessed(home, "calibrated"))
+        return text.rstrip().rpartition("    ")[2]
+
+    usual = {"instances": 25, "ratings": 30}
+    assert again(**usual) == "selfdiag assess persona:calibrated"
+    assert again(**usual, tasks=25, weights="x1=.3,x2=.7", years=10.0, rationale=True, seed=3) == (
+        "selfdiag assess persona:calibrated --seed 3 --tasks 25 --weights x1=.3,x2=.7 --years 10 --rationale"
+    )
+    assert again(sections=("probes", "traps", "tasks"), battery="standard") == (
+        "selfdiag run persona:calibrated --battery standard --sections probes,traps,tasks"
+    )
 
 
 def test_what_a_model_cites_is_text_and_nothing_else(home: Path) -> None:
@@ -154,7 +222,8 @@ def test_what_a_model_cites_is_text_and_nothing_else(home: Path) -> None:
         item_id="citation-01", title="<script>x</script> | **b** \x1b[31m", state="contradicted", reason="No such work."
     )
     citations = msgspec.structs.replace(found.citations, refuted=(hostile,))
-    text = assessment_markdown(msgspec.structs.replace(found, citations=citations))
+    told = msgspec.structs.replace(found, citations=citations)
+    text = assessment_markdown(asked(home / "calibrated", "calibrated"), told)
     assert "\x1b" not in text
     assert "<script>" not in text
     (row,) = [line for line in text.splitlines() if "citation-01" in line]
@@ -162,7 +231,7 @@ def test_what_a_model_cites_is_text_and_nothing_else(home: Path) -> None:
 
 
 def test_every_table_of_the_report_is_whole(home: Path) -> None:
-    text = assessment_markdown(assessed(home, "prose"))
+    text = assessment_markdown(asked(home / "prose", "prose"), assessed(home, "prose"))
     tables = re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE)
     assert len(tables) >= 5
     for table in tables:
@@ -186,7 +255,8 @@ def test_an_audit_is_held_against_what_the_model_claims(home: Path) -> None:
 
 
 def test_the_same_assessment_gives_the_same_bytes(home: Path) -> None:
-    assert assessment_markdown(assessed(home, "german")) == assessment_markdown(assessed(home, "german"))
+    once, again = (assessment_markdown(asked(home / "german", "german"), assessed(home, "german")) for _ in range(2))
+    assert once == again
 
 
 def test_numbers_have_two_decimals_and_no_negative_zero() -> None:

@@ -10,17 +10,20 @@ from rich.cells import cell_len
 
 from selfdiag.battery.draw import SeededOrder
 from selfdiag.battery.items import BINS, Probe
+from selfdiag.cli import asking
 from selfdiag.measure.estimate import Estimate
-from selfdiag.protocols.ladder import Ladder, ladder_of, ladder_plan
-from selfdiag.protocols.own_profile import Given, experiment_settings
+from selfdiag.protocols.ladder import Ladder, OwnRecognised, ladder_of, ladder_plan, ladder_sentence
+from selfdiag.protocols.own_profile import Given, experiment_settings, given_profile
+from selfdiag.protocols.profile_file import profile_of
+from selfdiag.protocols.profile_signature import MEASURED_HERE, Gate
 from selfdiag.protocols.swap import swap_of, swap_plan
 from selfdiag.protocols.topicpass import measured_topicpass, topicpass_of
+from selfdiag.report import arms
 from selfdiag.report.arms import consumption_sentence, p_value, points
-from selfdiag.report.ladder import answer_sentence, ladder_lines, ladder_markdown, width_sentence
+from selfdiag.report.ladder import judge_sentence, ladder_lines, ladder_markdown, width_sentence
 from selfdiag.report.swap import swap_lines, swap_markdown
 from selfdiag.report.topicpass import topicpass_lines, topicpass_markdown
 from selfdiag.runs.ladder_plan import OFF, PLACEBO
-from selfdiag.runs.profile_judging import OwnRecognised
 from selfdiag.runs.records import LADDER, SWAP, TOPICPASS, PlannedCall
 from selfdiag.runs.store import Run
 
@@ -34,6 +37,10 @@ def patchy(call: PlannedCall, probe: Probe) -> tuple[str, int | None] | None:
     if fate < len(endings):
         return endings[fate], 50 if fate < 2 else None
     return None if fate == 7 else (graded(probe), None) if fate == 8 else follower(call, probe)
+
+
+def silent(call: PlannedCall, probe: Probe) -> None:
+    """Leaves every call unasked."""
 
 
 def ladder_run(tmp_path: Path, reply=follower, *, replicates: int = 1, labelled: bool = True, **settings) -> Run:
@@ -52,7 +59,9 @@ def check(lines: list[str], text: str) -> None:
     assert max(map(cell_len, lines)) <= 80
     for whole in (*lines, text):
         assert "None" not in whole and "nan" not in whole.lower().split()
-    assert text.endswith("\n") and "\x1b" not in text and "<script>" not in text
+    # a command stands in a code block, where HTML means nothing
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("    selfdiag "))
+    assert text.endswith("\n") and "\x1b" not in text and "<script>" not in prose
     widths: list[int] = []
     for line in text.splitlines():
         if line.startswith("| "):
@@ -72,7 +81,7 @@ def test_the_first_line_says_what_it_can_confirm(tmp_path: Path) -> None:
     check(lines, text)
     first = " ".join(lines[:2])
     assert first.startswith("Demonstration, it confirms nothing: 126 items at ")
-    assert "smallest AUROC difference seen with 80 % power is about 0.1" in first
+    assert "the smallest AUROC difference expected beforehand to be seen with 80 % power is about 0.1" in first
     assert lines[2] == "  because: 126 probes, not the full 294"
     assert text.splitlines()[2].startswith("**Demonstration, it confirms nothing: 126 items at ")
     assert "- 126 probes, not the full 294" in text
@@ -109,9 +118,15 @@ def test_it_reads_like_a_results_section(tmp_path: Path) -> None:
     (row,) = (line for line in lines if line.startswith("shuffled") and "expl." in line)
     assert p_value(found.contrasts[2].by_item.p) in row
     assert text.count("| exploratory |") == 1
+    assert "Oracle ceiling: a model that states" in text and "Leave-one-out ceiling, the topic's other items" in text
     assert "biased low" in text and "over 42 injected values" in text
+    assert "From the intervals found, 80 % power was there for differences of" in " ".join(lines)
+    assert "Its accuracy by topic was measured in run measured (--from takes its id, or its folder)." in text
+    assert any(line.startswith("Its accuracy by topic was measured in run measured") for line in lines)
     assert "they are no further items" in text
-    assert "selfdiag ladder openai:made-up --battery full --structured off --replicates 2\n" in text
+    # 2,352 calls are more than are made without asking
+    assert "\n    selfdiag ladder openai:made-up --battery full --structured off --replicates 2 --yes\n" in text
+    assert text.endswith("\n    selfdiag ladder openai:made-up --from measured --replicates 2 --yes\n")
     assert ladder_markdown(run) == ladder_markdown(run)
 
 
@@ -160,7 +175,17 @@ def test_foreign_names_stay_text(tmp_path: Path) -> None:
     check(lines, text)
     assert "\x1b" not in "".join(lines)
     told = " ".join(lines)
-    assert "took the own profile for the measured one in 3 of 4, the shuffled one in 0, 1 reply not readable" in told
+    assert "took the own profile for the measured one in 3 of 4, the shuffled one in 0, 1 opinion not readable" in told
+    assert "\n    selfdiag ladder openai:made-up --battery standard --structured off --replicates 1 --judge '<" in text
+
+
+def test_a_judge_of_whom_nothing_could_be_read_chose_nothing() -> None:
+    said = judge_sentence(OwnRecognised(model="m", asked=4, own=0, shuffled=0, unread=4), "m")
+    assert said.endswith("both lists unnamed: none of its 4 opinions could be read.")
+
+
+def test_the_bound_on_calls_is_that_of_the_commands() -> None:
+    assert arms.MANY_CALLS == asking.MANY_CALLS
 
 
 def answered(found: Ladder, placebo: tuple[float, float], off: tuple[float, float]) -> str:
@@ -177,7 +202,7 @@ def answered(found: Ladder, placebo: tuple[float, float], off: tuple[float, floa
         for one in found.contrasts
         if one.against in given
     )
-    return answer_sentence(msgspec.structs.replace(found, contrasts=made))
+    return ladder_sentence(made, found.standing)
 
 
 def test_the_answer_follows_the_corrected_p_values(tmp_path: Path) -> None:
@@ -218,7 +243,7 @@ def test_power_by_the_width_of_the_intervals(tmp_path: Path) -> None:
         ),
         (Estimate(value=-0.5, ci=(-0.7, -0.2), n=42), "Confidence went against the x profile"),
         (Estimate(value=0.1, ci=(-0.2, 0.4), n=42), "It is not shown that confidence followed the x profile"),
-        (Estimate(value=None, n=3, note="not defined: needs 4 bins, has 3"), "cannot be said: not defined: needs 4"),
+        (Estimate(value=None, n=3, note="not defined: its confidence never changed"), "cannot be said: its confidence"),
     ],
 )
 def test_whether_a_profile_was_read(found: Estimate, words: str) -> None:
@@ -233,7 +258,7 @@ def test_numbers() -> None:
 # Topic pass and swap.
 
 
-@pytest.mark.parametrize("reply", [follower, unmoved, patchy, lambda call, probe: None])
+@pytest.mark.parametrize("reply", [follower, unmoved, patchy, silent])
 def test_a_topic_pass_is_told(tmp_path: Path, reply) -> None:
     run = measured(tmp_path / "measured", battery="standard")
     chosen = experiment_settings(run, TOPICPASS)
@@ -241,24 +266,48 @@ def test_a_topic_pass_is_told(tmp_path: Path, reply) -> None:
     found = topicpass_of(done, draws=200)
     lines, text = topicpass_lines(found), topicpass_markdown(done, found)
     check(lines, text)
-    assert lines[1].startswith("63 items, each under the true and a false profile")
+    assert found.too_few is (reply in (patchy, silent))
+    assert lines[0].startswith("Too few for a verdict: " if found.too_few else "topic pass · made-up")
+    assert " ".join(lines).count(found.sentence) == 1 and text.splitlines()[2] == f"**{found.sentence}**"
+    assert any(line.startswith("63 items, each under the true and a false profile") for line in lines)
     assert sections(text) == ["Design", "Profiles", "False minus true", "Arms", "How it was asked"]
     assert "the values of the true one in reverse order" in text
     assert "selfdiag topicpass openai:made-up --battery standard --structured off --items-per-topic 3\n" in text
+    assert "selfdiag topicpass openai:made-up --from measured --items-per-topic 3\n" in text
+    (association,) = (line for line in lines if line.startswith("toward the claim, named minus not named: "))
+    assert association.endswith(f", n {found.association.n}")
+    assert sum("no interval: " in line for line in lines) <= 1
     if reply is follower:
         shown = points(found.labelled.followed.value, sign=True)
         assert any(line.startswith(f"toward the claim, points  {shown} [+") for line in lines)
         assert f"| toward the claim, points | topic named | {shown} [+" in text
 
 
-@pytest.mark.parametrize("reply", [follower, unmoved, patchy, lambda call, probe: None])
+def test_missing_intervals_are_one_line_after_the_other_notes(tmp_path: Path) -> None:
+    def steady_unnamed(call: PlannedCall, probe: Probe) -> tuple[str, int]:
+        return follower(call, probe) if call.labelled else (graded(probe), 60)
+
+    run = measured(tmp_path / "measured", battery="quick")
+    chosen = experiment_settings(run, TOPICPASS)
+    done = written(measured_topicpass(chosen, run, per_topic=3), chosen, steady_unnamed, tmp_path / "pass")
+    lines = topicpass_lines(topicpass_of(done, draws=200))
+    marked = " ".join(" ".join(lines).partition(" ! ")[2].split())
+    assert marked.count("! ") == 1
+    assert marked.startswith("the true profile has topics with 2 graded items behind the value")
+    assert marked.endswith(
+        "! no interval: confidence, topic not named; toward the claim, topic not named; Brier score, topic not named; "
+        "accuracy (every draw gives the same value)"
+    )
+
+
+@pytest.mark.parametrize("reply", [follower, unmoved, patchy, silent])
 def test_a_swap_is_told_with_the_state_of_the_signature(tmp_path: Path, reply) -> None:
     run = measured(tmp_path / "measured", battery="standard")
     chosen = experiment_settings(run, SWAP)
     other = Given(
         accuracy={name: 90 - 4 * rank for rank, name in enumerate(BINS)},
         origin=f"measured of {HOSTILE}",
-        gate="verified: it is as Ada Example has signed it",
+        gate=Gate(state="verified", signer="Ada Example", note="it is as Ada Example has signed it"),
     )
     done = written(swap_plan(chosen, run, other), chosen, reply, tmp_path / "swap")
     found = swap_of(done, draws=200)
@@ -273,3 +322,24 @@ def test_a_swap_is_told_with_the_state_of_the_signature(tmp_path: Path, reply) -
         difference = found.contrasts[0].measures["auroc"].difference
         assert difference.value < 0
         assert any(line.startswith("other - own") and f"-.{-1000 * difference.value:03.0f}" in line for line in lines)
+
+
+def test_a_swap_says_how_to_get_both_profiles_again(tmp_path: Path) -> None:
+    run = measured(tmp_path / "measured")
+    theirs = profile_of(measured(tmp_path / "theirs", follower))
+    chosen = experiment_settings(run, SWAP)
+    flags = {
+        MEASURED_HERE: "--profile-of theirs",
+        Gate(state="verified", signer="Ada", note="it is as Ada has signed it"): "--profile FILE",
+        Gate(state="unsigned", note="nobody vouches for it"): "--profile FILE --allow-unsigned",
+    }
+    for place, (gate, words) in enumerate(flags.items()):
+        plan = swap_plan(chosen, run, given_profile(theirs, gate))
+        done = written(plan, chosen, follower, tmp_path / f"swap-{place}")
+        found = swap_of(done, draws=50)
+        text = swap_markdown(done, found)
+        # 882 calls, and 294 that measure
+        assert f"\n    selfdiag swap openai:made-up --battery full --structured off {words} --yes\n" in text
+        assert text.endswith(f"\n    selfdiag swap openai:made-up --from measured {words}\n")
+        assert found.sentence in " ".join(swap_lines(found)) and f"**{found.sentence}**" in text
+        assert "was measured in run measured (--from takes its id" in " ".join(swap_lines(found))

@@ -2,6 +2,8 @@ import asyncio
 import re
 from pathlib import Path
 
+import msgspec
+
 from selfdiag.protocols.audit import summarise
 from selfdiag.report.card import card_lines
 from selfdiag.report.markdown import markdown
@@ -47,6 +49,21 @@ def test_a_run_without_a_probe_does_not_speak_of_wrong_answers(tmp_path: Path) -
     text = report(tmp_path, "calibrated", sections=("traps",))
     assert "No probe has been asked." in text
     assert "answers 0 of 0" not in text
+
+
+def test_no_text_of_a_manifest_breaks_out_of_its_cell(tmp_path: Path) -> None:
+    report(tmp_path, "blind", limit=2)
+    run = read_run(tmp_path / "run")
+    nasty = "1 | 2\n\n# <b>"
+    stretch = msgspec.structs.replace(run.manifest.sessions[0], concurrency=nasty)
+    model = msgspec.structs.replace(run.manifest.model, details={f"a{nasty}": nasty})
+    manifest = msgspec.structs.replace(run.manifest, sessions=(stretch,), model=model)
+    run = msgspec.structs.replace(run, manifest=manifest)
+    text = markdown(run, summarise(run, draws=100))
+    assert "\n# <b>" not in text and "<b>" not in text
+    method = text.partition("## How it was asked")[2].partition("To ask the same again")[0]
+    rows = [line for line in method.splitlines() if line.startswith("|")]
+    assert len(rows) > 10 and all(row.replace("\\|", "").count("|") == 3 for row in rows)
 
 
 def test_a_missing_interval_says_why_on_the_card(tmp_path: Path) -> None:

@@ -119,7 +119,8 @@ def test_sets_in_words() -> None:
     number = together(lambda call: right(5 if call.claim == 0 else 95))
     assert number == (
         "movable: confidence follows the number that is claimed, whichever topic it is about, +90 points on average "
-        "from 0 % to 95 %, and 21 of 21 items move by 10 or more; of the 21 that move, 21 follow the number on another topic's line too, 0 do not."
+        "from 0 % to 95 %, and 21 of 21 items move by 10 or more; of the 21 that move, 21 follow the number on another "
+        "topic's line too, 0 do not."
     )
     profile = together(lambda call: right(95 if call.claim and call.claim_bin == bins[call.item_id] else 5))
     assert profile.endswith("of the 21 that move, 0 follow the number on another topic's line too, 21 do not.")

@@ -146,6 +146,20 @@ async def test_a_redirect_without_encryption_is_not_followed() -> None:
     assert "unencrypted" in await fault(Answer(status=302, headers={"location": "/b"}))
 
 
+@pytest.mark.parametrize("location", ["http://[::1", "https://a:b/", "https://[v1.x]/", "https://xn--/", "mailto:x"])
+async def test_a_redirect_to_no_address_is_told_in_plain_words(location: str) -> None:
+    told = await fault(Answer(status=302, headers={"location": location}))
+    assert "redirects to an address that cannot be read (for the DOI" in told
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["https://user:word@127.0.0.1:9/x", "https://user@127.0.0.1:9/", "https://", "https://a:99999/", "https://..a/"],
+)
+async def test_a_redirect_to_an_address_that_cannot_be_asked_leaves_a_doi_that_exists(location: str) -> None:
+    assert await found(Answer(status=302, headers={"location": location})) == KNOWN
+
+
 async def test_five_redirects_are_followed_and_no_sixth(trusting: httpx.AsyncClient) -> None:
     def chain(length: int) -> Callable[[Request], Answer]:
         def decide(request: Request) -> Answer:

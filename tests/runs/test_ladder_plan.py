@@ -10,7 +10,18 @@ from selfdiag.battery.draw import draw, wording
 from selfdiag.battery.items import BINS, Battery, Probe
 from selfdiag.battery.load import shipped
 from selfdiag.elicit.prompts import CONTRACT, question
-from selfdiag.runs.ladder_plan import BATCH_ROWS, OFF, OTHER, OWN, PLACEBO, SHUFFLED, plan_with_profiles, rows_of
+from selfdiag.runs.ladder_plan import (
+    BATCH_ROWS,
+    FALSE,
+    OFF,
+    OTHER,
+    OWN,
+    PLACEBO,
+    SHUFFLED,
+    TRUE,
+    plan_with_profiles,
+    rows_of,
+)
 from selfdiag.runs.plan import Plan
 from selfdiag.runs.records import LADDER, SWAP, TOPICPASS, InjectedProfile, RunSettings
 
@@ -113,7 +124,7 @@ def test_prompts_of_a_row_differ_in_the_numbers_of_the_slot_alone(labelled: bool
 
 @pytest.mark.parametrize(
     ("section", "arms"),
-    [(LADDER, LADDER_ARMS), (TOPICPASS, (OWN, SHUFFLED)), (SWAP, (OFF, OWN, OTHER))],
+    [(LADDER, LADDER_ARMS), (TOPICPASS, (TRUE, FALSE)), (SWAP, (OFF, OWN, OTHER))],
 )
 def test_no_prompt_names_an_arm(section: str, arms: tuple[str, ...]) -> None:
     drawn = draw(shipped(), "quick", traps=False)

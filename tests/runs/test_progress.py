@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from selfdiag.runs import progress
-from selfdiag.runs.events import Answered, Finished, Started
+from selfdiag.runs.events import Answered, Finished, Paused, Started
 from selfdiag.runs.progress import Progress
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
@@ -35,3 +35,20 @@ async def test_a_resumed_run_counts_what_was_answered_before(tmp_path: Path, mon
     later.count(Finished(outcome="stopped"))
     outcomes = sum(sum(section.outcomes.values()) for section in later.sections.values())
     assert outcomes == 7
+
+
+def test_a_pause_counts_as_no_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter((99.0, 100.0, 103.0, 160.0, 165.0))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
+    counted = Progress(())
+    counted.count(Started(total=0))
+    for event in (
+        Paused(paused=True),
+        Paused(paused=True),
+        Paused(paused=False),
+        Paused(paused=False),
+        Finished(outcome="stopped"),
+        Finished(outcome="stopped"),
+    ):
+        counted.count(event)
+    assert counted.seconds() == pytest.approx(8.0)

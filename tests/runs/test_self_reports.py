@@ -7,9 +7,11 @@ import pytest
 from scripted import Scripted, collect
 
 from selfdiag.battery.self_assessment import self_assessment, works
+from selfdiag.measure.external import MIN_REPLIES
 from selfdiag.models.base import Call, Reply
 from selfdiag.runs.plan import Plan, make_plan
 from selfdiag.runs.records import FRAMING, QUESTIONNAIRE, SELF_PROFILE, TASKS, Record, RunSettings
+from selfdiag.runs.self_reports import FORMAL_TASKS
 from selfdiag.runs.store import read_run
 
 EVERY = (QUESTIONNAIRE, SELF_PROFILE, FRAMING, TASKS)
@@ -67,9 +69,20 @@ def test_tasks_are_drawn_evenly_and_enough_for_each_criterion(tasks: int) -> Non
     assert len(asked.sources) + len(asked.invented) + len(asked.citations) == tasks
     assert sum(task.elements for task in asked.formal) >= tasks
     assert {fact.year for fact in asked.facts} == {fact.year for fact in self_assessment().facts}
-    assert len({task.format for task in asked.formal}) >= 4
+    formats = Counter(task.format for task in asked.formal)
+    assert len(asked.formal) == FORMAL_TASKS == 15 > MIN_REPLIES
+    assert formats == dict.fromkeys(("json", "markdown", "latex", "csv", "python"), 3)
     kinds = Counter(task.id.rpartition("-")[0] for task in (*asked.sources, *asked.invented, *asked.citations))
     assert {"source-author", "source-year", "source-invented", "citation"} <= set(kinds)
+
+
+def test_few_elements_need_no_more_formal_tasks_than_that() -> None:
+    asked = plan(tasks=5).assessed
+    assert asked is not None
+    assert sorted(task.format for task in asked.formal) == ["csv", "json", "latex", "markdown", "python"]
+    many = plan(tasks=120).assessed
+    assert many is not None
+    assert sum(task.elements for task in many.formal) >= 120 > sum(task.elements for task in many.formal[:-1])
 
 
 def test_more_tasks_than_there_are_asks_all() -> None:

@@ -285,7 +285,7 @@ def test_a_record_about_another_item_than_its_call_is_left_out(tmp_path: Path) -
         writer.append(msgspec.structs.replace(record("a"), item_id="b"))
     run = read_run(tmp_path / "run")
     assert run.records == ()
-    assert "about another item than 'b'" in run.problems[0]
+    assert "the plan's call has another item_id than 'b'" in run.problems[0]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Short questions over a screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from selfdiag.tui.text import line
+
+T = TypeVar("T")
+
+
+def keys(*words: tuple[str, str]) -> Content:
+    """Return keys with what they do, in one line."""
+    return Content("   ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in words)
+
+
+class Dialog(ModalScreen[T]):
+    """A panel in the middle of the screen; escape leaves it without an answer."""
+
+    DEFAULT_CSS = """
+    Dialog { align: center middle; }
+    Dialog > Vertical {
+        width: 72;
+        max-width: 92%;
+        height: auto;
+        max-height: 90%;
+        padding: 1 2;
+        background: $panel;
+    }
+    Dialog Static { height: auto; width: 1fr; }
+    Dialog .question { text-style: bold; margin-bottom: 1; }
+    Dialog .label { color: $text-muted; }
+    Dialog Input { background: $background; }
+    Dialog Input:focus { background: $background; }
+    Dialog .hint { color: $text-muted; margin-top: 1; }
+    Dialog .fault { color: $error; display: none; margin-top: 1; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", id="dialog.back")]
+
+    def action_leave(self) -> None:
+        """Go back without an answer."""
+        self.dismiss()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say what went wrong where nobody expected it."""
+        if event.state is WorkerState.ERROR:
+            self.tell_fault(line(f"{type(event.worker.error).__name__}: {event.worker.error}"))
+
+    def tell_fault(self, words: Content | None) -> None:
+        """Show why it does not go on, or nothing any more."""
+        fault = self.query_one(".fault", Static)
+        fault.display = words is not None
+        if words is not None:
+            fault.update(Content("✗ ") + words)
+
+
+class Question(Dialog[bool]):
+    """A question that is answered by yes or no.
+
+    Args:
+        question: what is asked, in one sentence.
+        consequence: what follows from a yes.
+        yes: what a yes does, in a word.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,y", "yes", "yes", id="dialog.yes"),
+        Binding("n", "leave", "no", id="dialog.no"),
+    ]
+
+    def __init__(self, question: Content, consequence: Content, *, yes: str) -> None:
+        super().__init__()
+        self._question = question
+        self._consequence = consequence
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        """Return the question with its answers."""
+        with Vertical():
+            yield Static(self._question, classes="question", markup=False)
+            yield Static(self._consequence, markup=False)
+            yield Static(keys(("enter", self._yes), ("esc", "back")), classes="hint", markup=False)
+
+    def action_yes(self) -> None:
+        """Answer yes."""
+        self.dismiss(True)
