@@ -169,7 +169,7 @@ def _seconds(run: Run) -> float:
     """Return the time spent asking; a stretch that was killed has no end, so its last record stands in."""
     total = 0.0
     stretches = run.manifest.sessions
-    for stretch, following in zip(stretches, [*(later.started for later in stretches[1:]), "~"], strict=True):
+    for stretch, following in zip(stretches, [*(later.started for later in stretches[1:]), "~"], strict=False):
         within = [record.at for record in run.records if stretch.started <= record.at < following]
         end = stretch.ended or max(within, default=stretch.started)
         total += (datetime.fromisoformat(end) - datetime.fromisoformat(stretch.started)).total_seconds()

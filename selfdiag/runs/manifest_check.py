@@ -78,8 +78,9 @@ def check_manifest(manifest: Manifest) -> None:
     if not manifest.settings.confidence or not set(manifest.settings.confidence) <= set(SOURCES):
         raise ValueError(f"no such sources of confidence: {manifest.settings.confidence}")
     for stretch in manifest.sessions:
-        for time_of in filter(None, (stretch.started, stretch.ended)):
-            _check_time(time_of)
+        _check_time(stretch.started)
+        if stretch.ended:
+            _check_time(stretch.ended)
     if manifest.assessed is not None:
         _check_assessed(manifest.assessed)
     _check_injected(manifest.injected)

@@ -44,6 +44,8 @@ class SelfdiagApp(App[int]):
     """
 
     TITLE = "selfdiag"
+    message_seconds: ClassVar[float] = 6
+    """So long a short message stays."""
     CSS_PATH = "app.tcss"
     COMMAND_PALETTE_BINDING = "ctrl+p"
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's own declaration
@@ -129,7 +131,7 @@ class SelfdiagApp(App[int]):
     def say(self, message: str, *, severity: str = "information") -> None:
         """Show a short message; whatever stands in it is literal text."""
         shown = one_line(message, 400)
-        self.notify(shown, severity=severity, markup=False, timeout=6)  # type: ignore[arg-type]
+        self.notify(shown, severity=severity, markup=False, timeout=self.message_seconds)  # type: ignore[arg-type]
 
     def keep(self, choices: Choices) -> None:
         """Remember choices for the next start."""

@@ -51,6 +51,14 @@ def test_a_run_without_a_probe_does_not_speak_of_wrong_answers(tmp_path: Path) -
     assert "answers 0 of 0" not in text
 
 
+def test_a_run_whose_manifest_has_lost_its_sessions_is_still_reported(tmp_path: Path) -> None:
+    report(tmp_path, "blind", limit=2)
+    run = read_run(tmp_path / "run")
+    bare = msgspec.structs.replace(run, manifest=msgspec.structs.replace(run.manifest, sessions=()))
+    text = markdown(bare, summarise(bare, draws=100))
+    assert "| started | unknown |" in text and "| calls at once | unknown |" in text
+
+
 def test_no_text_of_a_manifest_breaks_out_of_its_cell(tmp_path: Path) -> None:
     report(tmp_path, "blind", limit=2)
     run = read_run(tmp_path / "run")

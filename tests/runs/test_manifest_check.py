@@ -197,6 +197,13 @@ def test_a_session_at_no_time(tmp_path: Path, everything: Manifest, field: str, 
     refused(tmp_path / "run", everything, edit)
 
 
+def test_a_session_without_a_start(tmp_path: Path, everything: Manifest) -> None:
+    def edit(document: Document) -> None:
+        document["sessions"][0]["started"] = ""
+
+    assert "is no time in ISO 8601" in refused(tmp_path / "run", everything, edit)
+
+
 def statement(document: Document, number: int) -> Document:
     return next(one for one in document["assessed"]["statements"] if one["number"] == number)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 from textual import events
+from textual.css.query import NoMatches
 from textual.geometry import Size
 from textual_hires_canvas import Canvas
 from textual_plot import HiResMode, PlotWidget
@@ -49,6 +52,16 @@ class FinePlot(PlotWidget, can_focus=False, inherit_bindings=False):
         self.margin_bottom = 1
         # the base class clears the plot when this is over
         self.call_next(self._begin)
+
+    # A screen can go while its plot is being put up: the parts that the base class asks for are gone by then.
+
+    def _update_margin_sizes(self) -> None:
+        with suppress(NoMatches):
+            super()._update_margin_sizes()
+
+    def _update_legend(self) -> None:
+        with suppress(NoMatches):
+            super()._update_legend()
 
     def _begin(self) -> None:
         self._ready = True
@@ -102,7 +115,9 @@ class FinePlot(PlotWidget, can_focus=False, inherit_bindings=False):
                 self.scatter([x] * len(rows), rows, marker=sign, marker_style=colour)
 
     def _render_plot(self) -> None:
-        canvas = self.query_one("#plot", Canvas)
+        canvas = next(iter(self.query("#plot").results(Canvas)), None)
+        if canvas is None:
+            return
         # a canvas asks to be painted with every cell that changes
         with canvas.batch_refresh():
             super()._render_plot()
