@@ -41,7 +41,7 @@ unit: $(VENV)/installed-to-test
 	rm -f .coverage .coverage.*
 	$(BIN)/pytest -n 2 -m "not engine" --cov --cov-report= $(COVERING)
 	$(BIN)/coverage report --fail-under=95 --include='$(ROOMS)'
-	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/protocols tests/report $(wildcard tests/test_*.py) $(BRUTE)
+	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/protocols tests/report tests/tui $(wildcard tests/test_*.py) $(BRUTE)
 
 # the real engine: these tests run one after the other, as only one engine may run
 engine: $(VENV)/installed-to-test

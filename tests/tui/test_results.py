@@ -337,7 +337,8 @@ async def test_the_report_is_written_as_markdown_or_json(tmp_path: Path, monkeyp
         assert document["schema"] == "selfdiag.summary/1"
 
 
-async def test_a_file_is_replaced_knowingly_and_in_one_step(tmp_path: Path) -> None:
+async def test_a_file_is_replaced_knowingly_and_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a long path would part the words of the message
     old = tmp_path / "report.md"
     old.write_text("old", encoding="utf-8")
     async with showing(audit_run(tmp_path / "run")) as (pilot, _):
@@ -349,7 +350,7 @@ async def test_a_file_is_replaced_knowingly_and_in_one_step(tmp_path: Path) -> N
         assert old.read_text(encoding="utf-8") == "old"
         await saved(pilot, old)
         await wait_until(pilot, lambda: old.read_text(encoding="utf-8").startswith("# selfdiag"))
-        await saved(pilot, tmp_path / "no" / "such" / "folder.md")
+        await saved(pilot, Path("no", "such", "folder.md"))
         await shows(pilot, "cannot be written")
         assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["report.md"]
 
