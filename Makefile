@@ -8,11 +8,15 @@ BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generat
 COVERING := tests/battery tests/measure tests/elicit tests/runs $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
-.PHONY: run test lint types unit engine fuzz web-test bench format lock clean help
+# the rest of tests/tui walks through whole screens and takes minutes: make app-test
+APP := tests/tui/test_chart.py tests/tui/test_item_filter.py tests/tui/test_home.py tests/tui/test_shell.py
+
+.PHONY: run test lint types unit engine fuzz app-test web-test bench format lock clean help
 
 help:
 	@echo "make run     install, then audit a small real model on this machine"
 	@echo "make test    install, then run all checks"
+	@echo "make app-test  walk through every screen of the terminal app (minutes)"
 	@echo "make web-test  open the app in a browser without a window (needs Chromium)"
 	@echo "make fuzz    read and grade 200,000 hostile replies (minutes)"
 	@echo "make bench   measure start-up, the measures and the engine's idle time (minutes)"
@@ -41,7 +45,7 @@ unit: $(VENV)/installed-to-test
 	rm -f .coverage .coverage.*
 	$(BIN)/pytest -n 2 -m "not engine" --cov --cov-report= $(COVERING)
 	$(BIN)/coverage report --fail-under=95 --include='$(ROOMS)'
-	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/protocols tests/report tests/tui $(wildcard tests/test_*.py) $(BRUTE)
+	$(BIN)/pytest -n 2 -m "not engine" tests/cli tests/models tests/protocols tests/report $(APP) $(wildcard tests/test_*.py) $(BRUTE)
 
 # the real engine: these tests run one after the other, as only one engine may run
 engine: $(VENV)/installed-to-test
@@ -50,6 +54,9 @@ engine: $(VENV)/installed-to-test
 
 fuzz: $(VENV)/installed-to-test
 	$(BIN)/python tests/elicit/fuzz_reading.py --inputs 200000
+
+app-test: $(VENV)/installed-to-test
+	$(BIN)/pytest -n 2 tests/tui
 
 # needs Chromium on this machine
 web-test: $(VENV)/installed-to-test

@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from selfdiag import safety
 from selfdiag.cli.main import main
 
 # a shell starts background jobs with Ctrl-C ignored, and children inherit that: the tests must not depend on it
@@ -73,3 +74,12 @@ def selfdiag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
         )
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def no_secret_outlives_its_test() -> Iterator[None]:
+    """Forget the keys that a test made known: a later one may use their letters as words."""
+    before = set(safety._known_secrets)
+    yield
+    safety._known_secrets.clear()
+    safety._known_secrets.update(before)
