@@ -805,7 +805,8 @@ async def main():
     async with app.run_test(size=(80, 24)) as pilot:
         for _ in range(1000):
             await pilot.pause(0.02)
-            if "personas to try" in (picture := app.export_screenshot().replace("&#160;", " ")):
+            picture = app.export_screenshot().replace("&#160;", " ")
+            if asked and "personas to try" in picture:
                 break
         else:
             print("nothing was found:", picture)
