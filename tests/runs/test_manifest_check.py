@@ -260,7 +260,8 @@ def test_a_statement_of_ones_own_is_no_damage(tmp_path: Path, everything: Manife
     document = json.loads(file.read_text())
     rename(document, 11)
     file.write_text(json.dumps(document))
-    read_manifest(tmp_path / "run")
+    read = read_manifest(tmp_path / "run")
+    assert read != everything and read.plan == msgspec.convert(document["plan"], tuple[PlannedCall, ...])
 
 
 @pytest.mark.parametrize(

@@ -263,7 +263,7 @@ async def test_another_theme_has_its_own_colours() -> None:
         app.chart.show(FULL)
         await wait_until(pilot, lambda: any("#7dcfff" in style for style in styles_of(app, "●")))
         app.theme = "selfdiag-light"
-        await wait_until(pilot, lambda: all("#0b6e99" in style for style in styles_of(app, "●")))
+        await wait_until(pilot, lambda: {"#0b6e99" in style for style in styles_of(app, "●")} == {True})
 
 
 async def test_a_terminal_with_its_own_colours_has_no_shades() -> None:
