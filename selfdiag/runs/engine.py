@@ -215,6 +215,7 @@ class Engine:
     ) -> AsyncGenerator[_Landed | Event, None]:
         if not calls:
             return
+        self._pace.begin_round()
         jobs: Iterator[PlannedCall | None] = iter([None, *calls] if warm_up else calls)
         count = min(self._limit, len(calls) + warm_up)
         self._workers = [asyncio.create_task(self._work(jobs, structured)) for _ in range(count)]

@@ -9,6 +9,12 @@ MOST = 64
 """So many calls at once at most while finding out."""
 BETTER = 1.1
 """A higher limit must bring this much more throughput to be kept."""
+CHANCES = 2
+"""So many rounds in a row must fail to bring it before the last good limit is settled on: one may have had bad luck."""
+SHORTEST_ROUND = 0.25
+"""Seconds: replies of a fast server come and go too unevenly to be counted over less, unless there are many."""
+MANY_REPLIES = 8
+"""A round of so many times the limit is long enough, however short it was."""
 
 
 class Pace:
@@ -29,6 +35,7 @@ class Pace:
         self._since = 0.0
         self._best = 0.0
         self._best_limit = self.limit
+        self._misses = 0
         self._overloaded = False
         self._cut = 0.0
 
@@ -43,8 +50,8 @@ class Pace:
         async with self._room:
             self._under_way -= 1
             self._done += 1
-            if self._done >= 2 * self.limit:
-                self._round_over()
+            if self._is_round_over():
+                self._end_round()
             self._room.notify_all()
 
     def overloaded(self, sent: float) -> None:
@@ -61,7 +68,11 @@ class Pace:
         self._overloaded = True
         self.begin_round()
 
-    def _round_over(self) -> None:
+    def _is_round_over(self) -> bool:
+        long_enough = time.monotonic() - self._since >= SHORTEST_ROUND or self._done >= MANY_REPLIES * self.limit
+        return self._done >= 2 * self.limit and long_enough
+
+    def _end_round(self) -> None:
         rate = self._done / max(time.monotonic() - self._since, 1e-6)
         if self._finding:
             self._climb(rate)
@@ -71,14 +82,16 @@ class Pace:
 
     def _climb(self, rate: float) -> None:
         if rate < BETTER * self._best:
-            self.limit, self._finding = self._best_limit, False
+            self._misses += 1
+            if self._misses >= CHANCES:
+                self.limit, self._finding = self._best_limit, False
             return
-        self._best, self._best_limit = rate, self.limit
+        self._best, self._best_limit, self._misses = rate, self.limit, 0
         if self.limit == self._most:
             self._finding = False
         self.limit = min(2 * self.limit, self._most)
 
     def begin_round(self) -> None:
-        """Count replies a second anew, as after a pause."""
+        """Count replies a second anew, as after a pause, or when too few calls were left to fill the limit."""
         self._done = 0
         self._since = time.monotonic()
