@@ -19,7 +19,7 @@ help:
 	@echo "make app-test  walk through every screen of the terminal app (minutes)"
 	@echo "make web-test  open the app in a browser without a window (needs Chromium)"
 	@echo "make fuzz    read and grade 200,000 hostile replies (minutes)"
-	@echo "make bench   measure start-up, the measures and the engine's idle time (minutes)"
+	@echo "make bench   measure every bar of speed (ten minutes, on a machine with nothing else to do)"
 	@echo "make format  put the code into the house form"
 	@echo "make lock    renew the exact versions that the checks use"
 	@echo "make clean   remove .venv and everything built"
@@ -63,9 +63,7 @@ web-test: $(VENV)/installed-to-test
 	$(BIN)/python tests/tui/web_check.py
 
 bench: $(VENV)/installed-to-test
-	$(BIN)/python benchmarks/start.py
-	$(BIN)/python benchmarks/measures.py
-	$(BIN)/python benchmarks/engine_idle.py
+	$(BIN)/python benchmarks/all.py
 
 format: $(VENV)/installed-to-test
 	$(BIN)/ruff format .

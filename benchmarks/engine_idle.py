@@ -1,6 +1,6 @@
 """Share of a run's wall time in which the embedded engine has nothing to do. Bar: 5 %.
 
-Usage: python benchmarks/engine_idle.py [RUN FOLDER]; without a folder it audits the embedded model first.
+Usage: python benchmarks/engine_idle.py [--json FILE]; it audits the embedded model first.
 """
 
 import subprocess
@@ -8,6 +8,8 @@ import sys
 import tempfile
 from datetime import datetime
 from pathlib import Path
+
+import table
 
 from selfdiag.runs.store import read_run
 
@@ -23,15 +25,13 @@ def idle_share(folder: Path) -> float:
     return 1 - busy / wall.total_seconds()
 
 
-def main() -> None:
-    if len(sys.argv) > 1:
-        folder = Path(sys.argv[1])
-    else:
-        folder = Path(tempfile.mkdtemp()) / "run"
-        subprocess.run([sys.executable, "-m", "selfdiag", "run", "embedded", "--out", str(folder)], check=True)
-    share = idle_share(folder)
-    print(f"engine idle at most {share:.1%} of the run (bar {BAR:.0%}): {'met' if share <= BAR else 'MISSED'}")
+def rows() -> list[table.Row]:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "run"
+        words = [sys.executable, "-m", "selfdiag", "run", "embedded", "--out", str(folder)]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return [table.Row("embedded engine idle in a quick audit", idle_share(folder), "share", BAR)]
 
 
 if __name__ == "__main__":
-    main()
+    table.main("Audit the embedded model and tell how long its engine had nothing to do.", rows)

@@ -2,16 +2,14 @@
 
 Bars: 1 second for all, and 50 times faster than ``roc_auc_score`` alone over the same bootstrap draws.
 
-Usage: python benchmarks/measures.py [--write FILE]; with --write it saves the answers as CSV instead.
+Usage: python benchmarks/measures.py [--json FILE]
 """
 
-import argparse
-import csv
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
+import table
 
 from selfdiag.battery.items import BINS
 from selfdiag.measure.resampling import DRAWS
@@ -68,36 +66,19 @@ def seconds_of_loop(columns: Columns) -> float:
     return (time.process_time() - started) * DRAWS / MEASURED * MODELS
 
 
-def write(path: Path, models: list[tuple[str, Columns]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(["model", "bin", "item", "confidence", "correct"])
-        for name, columns in models:
-            for row in range(len(columns)):
-                stated = round(100 * columns.confidence[row])
-                right = int(columns.outcome[row] == "correct")
-                out.writerow([name, columns.bin[row], int(columns.item[row]), stated, right])
-
-
-def main() -> None:
-    words = argparse.ArgumentParser(description="Time the measures, or write the answers they are timed on.")
-    words.add_argument("--write", type=Path, metavar="FILE", help="save the answers as CSV and time nothing")
-    words.add_argument("--every-value", action="store_true", help="with --write: any of the 101 confidences")
-    chosen = words.parse_args()
-    if chosen.write:
-        write(chosen.write, list(answers(chosen.every_value)))
-        return
+def rows() -> list[table.Row]:
+    found = []
     for every_value, stated in ((False, "multiples of five"), (True, "all 101 values")):
         models = list(answers(every_value))
         ours = min(seconds_of_summary(models) for _ in range(ROUNDS))
         loop = min(seconds_of_loop(models[0][1]) for _ in range(ROUNDS))
-        met = "met" if ours <= SECONDS and loop >= FASTER * ours else "MISSED"
-        print(
-            f"{stated}: {ours:.2f} s for {ROWS:,} answers of {MODELS} models (bar {SECONDS:g} s), "
-            f"{loop / ours:.0f} times faster than scikit-learn's AUROC alone (bar {FASTER}), "
-            f"whose {loop:.0f} s are scaled from {MEASURED} draws of one model: {met}"
-        )
+        note = f"its {loop:.0f} s are scaled from {MEASURED} draws of one model"
+        found += [
+            table.Row(f"summaries of {ROWS:,} answers, 16 models, {stated}", ours, "s", SECONDS),
+            table.Row(f"scikit-learn's AUROC alone, {stated}", loop / ours, "times", FASTER, at_least=True, note=note),
+        ]
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    table.main("Time the measures.", rows)

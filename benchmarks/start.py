@@ -1,12 +1,14 @@
 """Time of ``selfdiag --help`` against importing click alone. Bar: a ratio of 1.5.
 
-Usage: python benchmarks/start.py
+Usage: python benchmarks/start.py [--json FILE]
 """
 
 import statistics
 import subprocess
 import sys
 import time
+
+import table
 
 BAR = 1.5
 ROUNDS = 15
@@ -18,12 +20,11 @@ def seconds(*words: str) -> float:
     return time.perf_counter() - started
 
 
-def main() -> None:
+def rows() -> list[table.Row]:
     pairs = [(seconds("-m", "selfdiag", "--help"), seconds("-c", "import click")) for _ in range(ROUNDS)]
     ratio = statistics.median(ours / click for ours, click in pairs)
-    print(f"selfdiag --help takes {ratio:.2f} times as long as importing click (bar {BAR}): ", end="")
-    print("met" if ratio <= BAR else "MISSED")
+    return [table.Row("selfdiag --help, against importing click", ratio, "times", BAR)]
 
 
 if __name__ == "__main__":
-    main()
+    table.main("Time selfdiag --help.", rows)

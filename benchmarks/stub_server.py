@@ -1,8 +1,9 @@
 """A chat-completions server on loopback that keeps the time itself; a process of its own.
 
-Usage: python benchmarks/stub_server.py [--latency SECONDS] [--slots N]; it prints its port. ``GET /timing`` tells what was
-asked since the last ``DELETE /timing``: requests, seconds from the first request's last byte to the last reply's first,
-and the most requests at once. With ``--slots`` no more than so many are answered at once, as an engine would do.
+Usage: python benchmarks/stub_server.py [--latency SECONDS] [--slots N]; it prints its port. ``GET /timing`` tells what
+was asked since the last ``DELETE /timing``: requests, seconds from the first request's last byte to the last reply's
+first, replies a second in the second half, and the most requests at once. With ``--slots`` no more than so many are
+answered at once, as an engine would do.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Timing:
 
     def reset(self) -> None:
         self.requests = self.at_once = self.most = 0
-        self.first = self.last = 0.0
+        self.first = 0.0
+        self.answers: list[float] = []
 
     def asked(self) -> None:
         self.first = self.first or time.perf_counter()
@@ -58,10 +60,19 @@ class Timing:
 
     def answered(self) -> None:
         self.at_once -= 1
-        self.last = time.perf_counter()
+        self.answers.append(time.perf_counter())
 
     def body(self) -> bytes:
-        return json.dumps({"requests": self.requests, "seconds": self.last - self.first, "most": self.most}).encode()
+        if len(self.answers) < 2:
+            return b"null"
+        late = self.answers[len(self.answers) // 2 :]
+        seen = {
+            "requests": self.requests,
+            "seconds": self.answers[-1] - self.first,
+            "late_rate": (len(late) - 1) / max(late[-1] - late[0], 1e-9),
+            "most": self.most,
+        }
+        return json.dumps(seen).encode()
 
 
 class Answering(asyncio.Protocol):
@@ -131,10 +142,11 @@ async def serve(latency: float, slots: int) -> None:
 
 
 class Timed(NamedTuple):
-    """What the server saw: so many requests, in so many seconds, so many at once."""
+    """What the server saw; ``late_rate`` is replies a second in the second half, ``most`` the requests at once."""
 
     requests: int
     seconds: float
+    late_rate: float
     most: int
 
 

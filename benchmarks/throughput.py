@@ -1,7 +1,7 @@
 """Time of a run's calls against bare loops over the same server, which keeps the time itself.
 
-1,008 calls without latency, 16 at once, with every record written down: bar .6 of a bare httpx loop. 2,016 calls with 50 ms of
-latency: bar 1.15 of the ideal (calls x .05 / 16) and 1.06 of a bare aiohttp loop that throws the replies away.
+1,008 calls without latency, 16 at once, with every record written down: bar .6 of a bare httpx loop. 2,016 calls with
+50 ms of latency: bar 1.15 of the ideal (calls x .05 / 16) and 1.06 of a bare aiohttp loop that drops the replies.
 
 Usage: python benchmarks/throughput.py [--json FILE]
 """
