@@ -5,20 +5,24 @@ BIN := $(VENV)/bin
 # the tests that coverage is counted over; tracing slows the others for nothing
 BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generators_chance.py \
   tests/battery/test_generators_structure.py tests/measure/test_measure_coverage.py
-COVERING := tests/battery tests/measure tests/elicit tests/runs $(addprefix --ignore=,$(BRUTE))
+COVERING := tests/battery tests/measure tests/elicit tests/runs tests/bridges $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
 # the rest of tests/tui walks through whole screens and takes minutes: make app-test
 APP := tests/tui/test_chart.py tests/tui/test_item_filter.py tests/tui/test_home.py tests/tui/test_shell.py
 
-.PHONY: run test lint types unit engine fuzz app-test web-test bench format lock clean help
+.PHONY: run test lint types unit engine fuzz endurance soak app-test textual-test web-test inspect-check lm-eval-check bench format lock clean help
 
 help:
 	@echo "make run     install, then audit a small real model on this machine"
 	@echo "make test    install, then run all checks"
 	@echo "make app-test  walk through every screen of the terminal app (minutes)"
-	@echo "make web-test  open the app in a browser without a window (needs Chromium)"
-	@echo "make fuzz    read and grade 200,000 hostile replies (minutes)"
+	@echo "make web-test  open the app and a report in a browser without a window (needs Chromium)"
+	@echo "make inspect-check, make lm-eval-check  run the audit inside these tools and compare (minutes)"
+	@echo "make fuzz    read and grade 200,000 hostile replies, and read 20,000 damaged files (minutes)"
+	@echo "make endurance  what a run survives: kills, full disks, failing servers, large batteries (an hour)"
+	@echo "make soak    press keys at random in the app for ten minutes, while a hostile model answers it"
+	@echo "make textual-test  test the app with the oldest and the newest Textual (minutes)"
 	@echo "make bench   measure every bar of speed (ten minutes, on a machine with nothing else to do)"
 	@echo "make format  put the code into the house form"
 	@echo "make lock    renew the exact versions that the checks use"
@@ -54,13 +58,35 @@ engine: $(VENV)/installed-to-test
 
 fuzz: $(VENV)/installed-to-test
 	$(BIN)/python tests/elicit/fuzz_reading.py --inputs 200000
+	$(BIN)/python -m tests.fuzz.fuzz_files --inputs 20000
+
+# QUICK=--quick makes it some minutes
+endurance: $(VENV)/installed-to-test
+	$(BIN)/python -m tests.endurance.all $(QUICK)
+
+# another seed presses other keys: make soak SEED=2
+SEED ?= 1
+soak: $(VENV)/installed-to-test
+	$(BIN)/python -m tests.endurance.soak_app --minutes 10 --seed $(SEED)
 
 app-test: $(VENV)/installed-to-test
 	$(BIN)/pytest -n 2 tests/tui
 
+# each version in an environment of its own, in a temporary folder
+textual-test: $(VENV)/installed-to-test
+	$(BIN)/python tests/tui/textual_versions.py
+
 # needs Chromium on this machine
 web-test: $(VENV)/installed-to-test
 	$(BIN)/python tests/tui/web_check.py
+	$(BIN)/python -m tests.report.web_check_report
+
+# each makes an environment of its own in a temporary folder
+inspect-check: $(VENV)/installed-to-test
+	$(BIN)/python tests/bridges/inspect_check.py
+
+lm-eval-check: $(VENV)/installed-to-test
+	$(BIN)/python tests/bridges/lm_eval_check.py
 
 bench: $(VENV)/installed-to-test
 	$(BIN)/python benchmarks/all.py

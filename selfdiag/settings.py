@@ -111,5 +111,5 @@ def read_config() -> dict[str, Any]:
         return {}
     except OSError as error:
         raise SelfdiagError(f"{one_line(str(path))} cannot be read ({error.strerror})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SelfdiagError(f"{one_line(str(path))} is no TOML: {one_line(str(error), 120)}") from None

@@ -3,14 +3,17 @@ from pathlib import Path
 import pytest
 
 from selfdiag import safety
+from selfdiag.safety import SelfdiagError
 from selfdiag.settings import (
     api_key,
     cache_dir,
     config_dir,
+    config_path,
     data_dir,
     key_variable,
     keys_path,
     paths,
+    read_config,
     runs_dir,
     server_key,
 )
@@ -83,3 +86,12 @@ def test_a_home_that_is_no_folder_holds_no_key(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SELFDIAG_HOME", str(tmp_path / "file"))
     assert api_key("openai") is None
+
+
+@pytest.mark.parametrize("text", ["a = ", "a = " + "[" * 100_000, "\x00", "a = 1\na = 2"])
+def test_a_config_that_is_no_toml_is_told_in_one_line(text: str) -> None:
+    config_dir().mkdir(parents=True)
+    config_path().write_text(text)
+    with pytest.raises(SelfdiagError, match=r"config\.toml is no TOML: ") as caught:
+        read_config()
+    assert "\n" not in str(caught.value)

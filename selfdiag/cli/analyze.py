@@ -8,13 +8,19 @@ from typing import Any
 
 import click
 
+from selfdiag.cli.exit_codes import ExitCode
 from selfdiag.cli.output import json_option, print_json, say
 
 HELP = """Compute every measure, with its uncertainty, from graded answers.
 
-FILE is a run (a folder, an id or 'latest'), a run's records.jsonl, a CSV file with a header, or a file with one JSON
-object a line. Columns named confidence (0-100, or 0-1 in the whole file) and correct (1/0, true/false, right/wrong, or
-an outcome such as abstained) are found by name, item, bin, model, trap and logprob too; --map names others.
+FILE is a run (a folder, an id or 'latest'), a run's records.jsonl, a log of Inspect AI, lm-evaluation-harness or
+promptfoo, SimpleQA results, a CSV file with a header, or a file with one JSON object a line; or a folder of these. What
+a file is, is told by what it holds.
+
+In a log, right and wrong are what its own tool says, and the confidence is read from the replies; --map
+confidence=FIELD takes it from a field, --map correct=SCORER names one of several scores. In a table, columns named
+confidence (0-100, or 0-1 in the whole file) and correct (1/0, true/false, right/wrong, or an outcome such as abstained)
+are found by name, item, bin, model, trap and logprob too; --map names others.
 
 With --map raw=COLUMN it reads raw replies and says what it found in them; with --map raw=COLUMN,correct=COLUMN it takes
 the stated confidence from them.
@@ -26,6 +32,8 @@ Examples:
   selfdiag analyze log.csv --by model,bin --json > summary.json
   selfdiag analyze latest
   selfdiag analyze RUN RUN                 several runs side by side
+  selfdiag analyze logs/ --by model,file   a folder of logs
+  selfdiag analyze log.eval --map correct=includes,bin=topic
   selfdiag analyze latest --regrade
   selfdiag analyze replies.jsonl --map raw=text
 """
@@ -61,18 +69,18 @@ def _divisions(_ctx: click.Context, _param: click.Parameter, value: str | None) 
 @click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
 @click.option("--regrade", is_flag=True, help="Grade a run's raw replies by today's rules; say what changes.")
 @json_option
-def analyze(files: tuple[str, ...], by: tuple[str, ...] | None, which: str, **flags: Any) -> None:
+def analyze(files: tuple[str, ...], by: tuple[str, ...] | None, which: str, **flags: Any) -> int:
     """Compute every measure; the help text is ``HELP``."""
     from selfdiag.runs.table_file import parse_mapping
 
     columns = parse_mapping(",".join(flags.pop("mappings")))
     if flags["regrade"]:
         _regrade(files, as_json=flags["as_json"])
-        return
+        return ExitCode.OK
     if "raw" in columns and "correct" not in columns:
         _read_raw(files, columns, as_json=flags["as_json"])
-        return
-    _measure(files, columns, by, attempted=which == "attempted", **flags)
+        return ExitCode.OK
+    return _measure(files, columns, by, attempted=which == "attempted", **flags)
 
 
 def _measure(
@@ -86,26 +94,87 @@ def _measure(
     full: bool,
     seed: int | None,
     **settings: Any,
-) -> None:
+) -> int:
     from selfdiag.measure.resampling import SEED
     from selfdiag.protocols.analysis import analyse
     from selfdiag.safety import one_line
 
-    _refuse_twice(files)
-    parts = [_part(name, columns) for name in files]
+    names = _expanded(files, columns)
+    _refuse_twice(names)
+    parts, unread = _parts(names, files, columns)
     divisions = by if by is not None else _usual_divisions(parts)
     found = analyse(parts, divisions, seed=SEED if seed is None else seed, **settings)
     if as_json:
         print_json(found.models[0] if len(found.models) == 1 else found)
-        return
-    _show(found, attempted=attempted, full=full)
-    if len(found.models) > 1:
-        for part in parts:
-            for note in part.notes:
-                say(f"{one_line(part.file, 120)}: {note}")
+    else:
+        _show(found, attempted=attempted, full=full)
+        if len(found.models) > 1:
+            for part in parts:
+                for note in part.notes:
+                    say(f"{one_line(part.file, 120)}: {note}")
+    for line in unread:
+        say(line)
+    return ExitCode.INCOMPLETE if unread else ExitCode.OK
 
 
-def _refuse_twice(files: tuple[str, ...]) -> None:
+def _expanded(files: tuple[str, ...], columns: dict[str, str]) -> list[str]:
+    """Return the names of all runs and files, in place of a folder those in it."""
+    from selfdiag.runs.answer_file import answers_in
+    from selfdiag.safety import SelfdiagError, one_line
+
+    names: list[str] = []
+    for name in files:
+        folder = _folder(name)
+        if folder is None:
+            names.append(name)
+            continue
+        found, others = answers_in(folder, columns)
+        shown = one_line(name, 120)
+        if not found:
+            raise SelfdiagError(f"{shown} holds no run, no log and no table of answers ({len(others)} other files)")
+        if others:
+            listed = ", ".join(one_line(path.name, 40) for path in others[:3]) + (", …" if len(others) > 3 else "")
+            total = len(found) + len(others)
+            say(f"{shown}: {len(found)} of {total} files and runs hold answers; passed over: {listed}")
+        names += [str(path) for path in found]
+    return names
+
+
+def _parts(names: list[str], asked: tuple[str, ...], columns: dict[str, str]) -> tuple[list[Any], list[str]]:
+    """Return the rows of every run and file, and what could not be read; a file that was named itself must be."""
+    from selfdiag.safety import SelfdiagError, one_line
+
+    parts: list[Any] = []
+    unread: list[str] = []
+    for name in names:
+        try:
+            part = _part(name, columns)
+        except SelfdiagError as error:
+            if name in asked:
+                raise
+            unread.append(str(error))
+            continue
+        parts.append(part)
+        if part.missing:
+            unread.append(f"{one_line(part.file, 120)}: {part.missing}")
+    if not parts:
+        raise SelfdiagError(unread[0] if len(unread) == 1 else f"{unread[0]}; {len(unread) - 1} other files likewise")
+    return parts, unread
+
+
+def _folder(name: str) -> Path | None:
+    """Return the path of a folder that is no run, or None."""
+    from selfdiag.runs.shelf import run_folders
+    from selfdiag.runs.store import MANIFEST
+    from selfdiag.settings import expanded
+
+    path = expanded(name)
+    if not path.is_dir() or (path / MANIFEST).is_file() or any(run.name.startswith(name) for run in run_folders()):
+        return None
+    return path
+
+
+def _refuse_twice(files: list[str]) -> None:
     from selfdiag.runs.shelf import find_run
     from selfdiag.safety import SelfdiagError, one_line
 
@@ -127,15 +196,17 @@ def _usual_divisions(parts: list[Any]) -> tuple[str, ...]:
 def _part(name: str, mapping: dict[str, str]) -> Any:
     """Return the rows of one run or file."""
     from selfdiag.protocols.analysis import Part
-    from selfdiag.protocols.audit import standing
-    from selfdiag.protocols.sources import run_columns
-    from selfdiag.runs.importers import read_answers
+    from selfdiag.runs.answer_file import read_file
+    from selfdiag.runs.audit_log import audit_in
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_run
 
     path = _file(name)
     if path is not None:
-        answers = read_answers(path, mapping)
+        audit = audit_in(path) if not mapping else None
+        if audit is not None:
+            return _part_of_run(audit, str(path), missing=_unanswered(audit))
+        answers = read_file(path, mapping)
         model = answers.model or ("",) * len(answers.columns)
         return Part(
             file=str(path),
@@ -143,14 +214,32 @@ def _part(name: str, mapping: dict[str, str]) -> Any:
             model=model,
             logprob=answers.logprob,
             notes=answers.notes,
+            missing=answers.missing,
         )
     run = read_run(find_run(name))
+    return _part_of_run(run, run.manifest.run_id)
+
+
+def _unanswered(run: Any) -> str:
+    """Return how much of a log of our audit has no reply, empty when all has."""
+    from selfdiag.runs.plan import open_calls
+
+    left = len(open_calls(run.manifest.plan, run.latest()))
+    return f"{left} of {len(run.manifest.plan)} samples have no reply" if left else ""
+
+
+def _part_of_run(run: Any, name: str, *, missing: str = "") -> Any:
+    from selfdiag.protocols.analysis import Part
+    from selfdiag.protocols.audit import standing
+    from selfdiag.protocols.sources import run_columns
+
     columns, note = run_columns(run, run.measured())
     return Part(
-        file=run.manifest.run_id,
+        file=name,
         columns=columns,
         model=(run.manifest.settings.model,) * len(columns),
         notes=(*standing(run), *((note,) if note else ())),
+        missing=missing,
         run=run,
     )
 
@@ -201,10 +290,9 @@ def _show(found: Any, *, attempted: bool, full: bool) -> None:
 def _regrade(names: tuple[str, ...], *, as_json: bool) -> None:
     from selfdiag.protocols.regrade import regrade
     from selfdiag.report.table import regrade_lines
-    from selfdiag.runs.shelf import find_run
-    from selfdiag.runs.store import read_run
+    from selfdiag.runs.audit_log import named_run
 
-    found = [regrade(read_run(find_run(name))) for name in names]
+    found = [regrade(named_run(name)) for name in names]
     if as_json:
         print_json(found[0] if len(found) == 1 else found)
         return

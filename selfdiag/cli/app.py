@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LAST_RESORT = 5.0
 """Seconds after a signal at which the process ends, whatever holds it."""
+LAST_MOMENT = 0.8
+"""Seconds after the app has closed at which the process ends: a thread that looks up a name cannot be stopped."""
 
 
 def open_app(model: str = "", base_url: str = "") -> int:
@@ -34,13 +36,10 @@ def open_app(model: str = "", base_url: str = "") -> int:
     if missing := _missing():
         raise SelfdiagError(f"the app needs a terminal, and {missing}: without one, ask by 'selfdiag run MODEL'")
     from selfdiag.tui.app import SelfdiagApp
+    from selfdiag.tui.terminal import never_fail_to_write
 
-    app = SelfdiagApp(model, base_url)
-    code = asyncio.run(_shown(app))
-    if app.fault:
-        say(f"selfdiag: {app.fault}")
-        return ExitCode.INCOMPLETE
-    return ExitCode.OK if code is None else code
+    never_fail_to_write()
+    return asyncio.run(_shown(SelfdiagApp(model, base_url)))
 
 
 def _missing() -> str:
@@ -58,12 +57,24 @@ def _missing() -> str:
     return "TERM says that this one cannot move its cursor" if os.environ.get("TERM") in {"dumb", "unknown"} else ""
 
 
-async def _shown(app: SelfdiagApp) -> int | None:
+async def _shown(app: SelfdiagApp) -> int:
     restore = _catch_signals(app)
     try:
-        return await app.run_async()
+        code = await app.run_async() or ExitCode.OK
     finally:
         restore()
+    if app.fault:
+        say(f"selfdiag: {app.fault}")
+        code = ExitCode.INCOMPLETE
+    _end_within(LAST_MOMENT, code)
+    return code
+
+
+def _end_within(seconds: float, code: int) -> None:
+    """End the process then, whatever it still waits for."""
+    watchdog = threading.Timer(seconds, os._exit, (code,))
+    watchdog.daemon = True
+    watchdog.start()
 
 
 def _catch_signals(app: SelfdiagApp) -> Any:
@@ -78,9 +89,7 @@ def _catch_signals(app: SelfdiagApp) -> Any:
     def caught(number: int, _frame: object) -> None:
         if number == getattr(signal, "SIGHUP", None):
             _let_go_of_the_terminal()
-        watchdog = threading.Timer(LAST_RESORT, os._exit, (ExitCode.INTERRUPTED,))
-        watchdog.daemon = True
-        watchdog.start()
+        _end_within(LAST_RESORT, ExitCode.INTERRUPTED)
         loop.call_soon_threadsafe(shut_down)
 
     found = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -183,12 +183,13 @@ def watched(session: Session, *, plain: bool, yes: bool) -> Outcome:
     from selfdiag.safety import SelfdiagError
 
     info = session.provider().info()  # an unknown model is told before anything is asked or written
-    confirm(len(session.plan.calls), yes=yes)
-    if info.remote:
-        say(outlook(session.plan, info))
-    if session.nothing_left():
+    left = session.calls_left()
+    if left == 0:
         say("nothing is left to ask")
         return Outcome(word="complete")
+    confirm(left, yes=yes)
+    if info.remote:
+        say(outlook(session.plan, info))
     outcome = asyncio.run(watch(session, live=not plain and is_terminal(sys.stderr)))
     if not (session.folder / MANIFEST).is_file():
         if outcome.failed is not None:

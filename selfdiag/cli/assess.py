@@ -22,7 +22,7 @@ from selfdiag.cli.asking import (
     yes_option,
 )
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import deliver, json_option, plain_option, say
+from selfdiag.cli.output import chosen_form, deliver, json_option, output_option, plain_option, say, show
 
 if TYPE_CHECKING:
     from selfdiag.cli.watch import Outcome
@@ -104,7 +104,7 @@ def _years(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run: an id, 'latest' or a path.")
 @json_option
 @click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", help="Default text.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write the result to a file.")
+@output_option
 @plain_option
 @yes_option
 @model_options
@@ -114,11 +114,10 @@ def assess(ctx: click.Context, /, models: tuple[str, ...], **flags: Any) -> int:
     from selfdiag.protocols.assess import assess_of
     from selfdiag.protocols.requirements import parse_requirements, parse_weights
 
-    if flags["as_json"] and flags["form"] == "md":
-        raise click.UsageError("--json and --format md contradict each other: give one of them", ctx)
+    chosen_form(flags["form"], as_json=flags["as_json"])
     parse_weights(flags["weights"])
     required = parse_requirements(flags["require"]) if flags["require"] is not None else {}
-    sessions = [_resumed(ctx, models, flags)] if flags["resume"] else _sessions(ctx, models, flags)
+    sessions = [_resumed(ctx, models, flags)] if flags["resume"] is not None else _sessions(ctx, models, flags)
     for session in sessions:
         session.provider()  # an unknown model is told before any is asked
     confirm(sum(len(session.plan.calls) for session in sessions), yes=flags["yes"])
@@ -269,10 +268,10 @@ def _pointers(done: list[_Done], flags: dict[str, Any]) -> None:
         for problem in one.session.problems:
             say(f"selfdiag: {problem}")
     if done and flags["form"] == "text" and not flags["as_json"] and flags["output"] is None:
-        click.echo()
+        show("")
         for one in done:
             name = one_line(one.session.settings.model, 80)
-            click.echo(f"  {name}, shown again by: selfdiag report {run_name(one.session)}")
+            show(f"  {name}, shown again by: selfdiag report {run_name(one.session)}")
 
 
 def _told(done: _Done) -> int:

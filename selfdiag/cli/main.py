@@ -6,12 +6,12 @@ import importlib
 import os
 import sys
 from contextlib import suppress
-from typing import Any
 
 import click
 
 from selfdiag import __version__
 from selfdiag.cli.exit_codes import ExitCode
+from selfdiag.cli.output import point_at_nothing
 from selfdiag.safety import SelfdiagError, one_line
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -133,10 +133,10 @@ def main() -> None:
     except (BrokenPipeError, SystemExit):
         # the reader has gone, as in '| head' (click turns that into SystemExit): no fault, and Python must not
         # complain of it at shutdown
-        _point_at_nothing(sys.stdout)
+        point_at_nothing(sys.stdout)
         code = ExitCode.OK
     except OSError as error:
-        _point_at_nothing(sys.stdout)
+        point_at_nothing(sys.stdout)
         place = f"{one_line(os.fsdecode(error.filename), 120)}: " if error.filename else ""
         code = _tell(f"{place}{error.strerror or one_line(str(error))}", ExitCode.USAGE)
     except Exception as error:  # noqa: BLE001 - never a traceback: it would print keys and foreign text
@@ -148,14 +148,8 @@ def _tell(message: str, code: int) -> int:
     with suppress(OSError):  # nobody may be there to read it
         click.echo(f"selfdiag: {message}", err=True)
         return code
-    _point_at_nothing(sys.stderr)
+    point_at_nothing(sys.stderr)
     return code
-
-
-def _point_at_nothing(stream: Any) -> None:
-    """Let what is still buffered for a stream go nowhere, so that Python's shutdown does not stumble over it."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage_line(error: click.ClickException) -> str:

@@ -22,7 +22,7 @@ from selfdiag.cli.asking import (
     yes_option,
 )
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import deliver, json_option, plain_option, say
+from selfdiag.cli.output import chosen_form, deliver, json_option, output_option, plain_option, say
 
 if TYPE_CHECKING:
     from selfdiag.battery.items import Probe
@@ -85,9 +85,7 @@ def stage_options(command: F) -> F:
     command = yes_option(command)
     command = plain_option(command)
     command = json_option(command)
-    command = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")(
-        command
-    )
+    command = output_option(command)
     command = click.option(
         "--format", "form", type=click.Choice(["text", "md"]), default="text", help="Of the result (default text)."
     )(command)
@@ -111,15 +109,14 @@ def measured_run(
         then: returns the calls of the second stage for the probes of the first.
 
     Raises:
-        SelfdiagError: when the run of ``--from`` is not of this model or not complete, or flags say otherwise than it.
-        click.UsageError: when the flags name two forms of the result.
+        SelfdiagError: when the run of ``--from`` is not of this model or not complete, flags say otherwise than it, or
+            they name two forms of the result.
     """
     from selfdiag.protocols.own_profile import measured_probes
     from selfdiag.runs.session import Session
     from selfdiag.runs.store import read_run
 
-    if flags["as_json"] and flags["form"] == "md":
-        raise click.UsageError("--json and --format md contradict each other: give one of them", ctx)
+    chosen_form(flags["form"], as_json=flags["as_json"])
     if flags["measured"]:
         found = _named_run(ctx, flags)
         confirm(then(measured_probes(found)), yes=flags["yes"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,12 @@ from selfdiag.cli.asking import (
     watched,
     yes_option,
 )
-from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, plain_option, print_json, say
+from selfdiag.cli.gating import gates_from, shift_gate_options, tell
+from selfdiag.cli.output import json_option, plain_option, print_json, say, show
 
 if TYPE_CHECKING:
     from selfdiag.cli.watch import Outcome
+    from selfdiag.protocols.gates import Gates
     from selfdiag.protocols.microprobe import Microprobe
     from selfdiag.runs.plan import Plan
     from selfdiag.runs.records import RunSettings
@@ -55,12 +55,6 @@ def _claims(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     if len(claims) < 2:
         raise click.BadParameter("it needs two different claims or more")
     return claims
-
-
-def _points(_ctx: click.Context, _param: click.Parameter, value: float | None) -> float | None:
-    if value is not None and math.isnan(value):  # which no range excludes
-        raise click.BadParameter("it is not a number")
-    return value
 
 
 @click.command(help=HELP)
@@ -99,15 +93,9 @@ def _points(_ctx: click.Context, _param: click.Parameter, value: float | None) -
 @json_option
 @plain_option
 @yes_option
-@click.option(
-    "--max-shift",
-    type=click.FloatRange(0, 100),
-    callback=_points,
-    metavar="X",
-    help=f"End with {ExitCode.GATE_FAILED:d} when the mean size of the shift exceeds X points.",
-)
 @example_option
 @model_options
+@shift_gate_options
 @click.pass_context
 def microprobe(ctx: click.Context, /, **flags: Any) -> int:
     """Put claims before a model; the help text is ``HELP``."""
@@ -115,6 +103,7 @@ def microprobe(ctx: click.Context, /, **flags: Any) -> int:
     from selfdiag.runs.claims import DOSES, LOW_AND_HIGH
     from selfdiag.runs.records import MICROPROBE
 
+    gates = gates_from(ctx, flags)
     _check(ctx, flags)
     settings = settings_from(
         flags,
@@ -123,7 +112,7 @@ def microprobe(ctx: click.Context, /, **flags: Any) -> int:
         bins=(flags["topic"],) if flags["topic"] is not None else (),
     )
     if flags["auto"]:
-        return _choose(settings, flags)
+        return _choose(settings, flags, gates)
     plan = microprobe_plan(
         settings,
         claims=DOSES if flags["dose"] else flags["claims"] or LOW_AND_HIGH,
@@ -131,7 +120,7 @@ def microprobe(ctx: click.Context, /, **flags: Any) -> int:
         wordings=flags["wordings"],
     )
     session, outcome = _asked(settings, plan, flags["out"], flags)
-    return _conclude(session, _found(session), how_it_ended(session, outcome), flags)
+    return _conclude(session, _found(session), how_it_ended(session, outcome), flags, gates)
 
 
 def _check(ctx: click.Context, flags: dict[str, Any]) -> None:
@@ -160,7 +149,7 @@ def _found(session: Session) -> Microprobe:
     return microprobe_of(read_run(session.folder))
 
 
-def _choose(settings: RunSettings, flags: dict[str, Any]) -> int:
+def _choose(settings: RunSettings, flags: dict[str, Any], gates: Gates) -> int:
     """Try a spread of items, keep the one that moves most, and ask it again: two runs, in folders of their own."""
     import msgspec
 
@@ -178,15 +167,15 @@ def _choose(settings: RunSettings, flags: dict[str, Any]) -> int:
             "the trial is not complete, so no item is kept: begin again with --auto; finished by 'selfdiag run "
             "--resume' it is a microprobe of the items it tried"
         )
-        return _conclude(session, nothing_kept(trial, why), code, flags)
+        return _conclude(session, nothing_kept(trial, why), code, flags, gates)
     chosen = pick(trial)
     if chosen.item_id is None:
-        return _conclude(session, nothing_kept(trial, chosen.note), code, flags)
+        return _conclude(session, nothing_kept(trial, chosen.note), code, flags, gates)
     say(f"tried {chosen.tried} items (run {run_name(session)}); keeping {one_line(chosen.item_id, 40)}, {chosen.note}")
     plan = kept_plan(settings, trial, chosen.item_id, labelled=labelled, wordings=wordings)
     settings = msgspec.structs.replace(settings, items=(chosen.item_id,))
     session, outcome = _asked(settings, plan, kept_folder, flags)
-    return _conclude(session, _found(session), how_it_ended(session, outcome) or code, flags)
+    return _conclude(session, _found(session), how_it_ended(session, outcome) or code, flags, gates)
 
 
 def _folders(out: Path | None) -> tuple[Path | None, Path | None]:
@@ -202,28 +191,13 @@ def _folders(out: Path | None) -> tuple[Path | None, Path | None]:
     return folders
 
 
-def _conclude(session: Session, found: Microprobe, code: int, flags: dict[str, Any]) -> int:
+def _conclude(session: Session, found: Microprobe, code: int, flags: dict[str, Any], gates: Gates) -> int:
+    from selfdiag.protocols.gates import check
     from selfdiag.report.microprobe import microprobe_lines
 
     if flags["as_json"]:
         print_json(found.document())
     else:
-        click.echo("\n".join(microprobe_lines(found, plain=flags["plain"])))
-        click.echo(f"\n  report: selfdiag report {run_name(session)} --format md -o report.md")
-    return code or _gate(found, flags["max_shift"])
-
-
-def _gate(found: Microprobe, most: float | None) -> int:
-    from selfdiag.measure.microprobe import SET_SIZE
-
-    size, asked = found.summary.absolute_shift, found.summary.asked
-    if most is None:
-        return ExitCode.OK
-    if size.value is not None and asked >= SET_SIZE > size.n:
-        say(f"selfdiag: only {size.n} of {asked} items have a reading, too few for --max-shift")
-        return ExitCode.GATE_FAILED
-    if size.value is not None and size.value <= most:
-        return ExitCode.OK
-    measured = f"is {size.value:.1f} points" if size.value is not None else f"is missing ({size.note})"
-    say(f"selfdiag: the mean size of the shift {measured}, --max-shift allows {most:g}")
-    return ExitCode.GATE_FAILED
+        show("\n".join(microprobe_lines(found, plain=flags["plain"])))
+        show(f"\n  report: selfdiag report {run_name(session)} --format md -o report.md")
+    return code or tell(check(gates, found.summary), simulated=found.simulated)

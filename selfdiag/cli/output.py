@@ -30,13 +30,53 @@ def plain_option(command: F) -> F:
     return click.option("--plain", is_flag=True, help="Linear text: no frames, no cursor movement, no colour.")(command)
 
 
+def output_option(command: F) -> F:
+    """Add ``--output`` to a command; it is None for standard output, which ``-`` means too."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path),
+        callback=_file,
+        metavar="PATH",
+        help="Write to a file; - is standard output.",
+    )(command)
+
+
+def _file(_ctx: click.Context, _param: click.Parameter, value: Path | None) -> Path | None:
+    # by the other name too: where output goes into a file, that file would be replaced, and not written on
+    return None if value in {Path("-"), Path("/dev/stdout")} else value
+
+
+def chosen_form(form: str, *, as_json: bool) -> str:
+    """Return the form that ``--format``, usually ``text``, and ``--json`` ask for together.
+
+    Raises:
+        SelfdiagError: when they ask for two.
+    """
+    from selfdiag.safety import SelfdiagError
+
+    if as_json and form not in {"text", "json"}:
+        raise SelfdiagError(f"--json and --format {form} contradict each other: give one of them")
+    return "json" if as_json else form
+
+
 def print_json(document: Any) -> None:
     """Print a document of Structs, lists and dicts as indented JSON."""
-    import msgspec
+    show(_json(document))
 
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-    # JSON leaves these as they are, and a terminal would obey them
-    click.echo(_UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text))
+
+def show(text: str) -> None:
+    """Print a result and a line feed; a reader that has gone, as in '| head', keeps nothing else from being done."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        point_at_nothing(sys.stdout)
+
+
+def point_at_nothing(stream: Any) -> None:
+    """Let what is still buffered for a stream go nowhere, so that Python's shutdown does not stumble over it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say(message: str) -> None:
@@ -73,17 +113,19 @@ def deliver(document: Any, text: Callable[[], str], *, as_json: bool, output: Pa
     Raises:
         SelfdiagError: when the file cannot be written.
     """
+    body = (_json(document) if as_json else text()).removesuffix("\n")
+    if output is None:
+        show(body)
+    else:
+        write_file(output, f"{body}\n")
+
+
+def _json(document: Any) -> str:
     import msgspec
 
-    if output is None and as_json:
-        print_json(document)
-        return
-    body = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() if as_json else text()
-    body = body.removesuffix("\n") + "\n"
-    if output is None:
-        click.echo(body, nl=False)
-    else:
-        write_file(output, body)
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    # JSON leaves these as they are, and a terminal would obey them
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def is_terminal(stream: Any) -> bool:

@@ -8,7 +8,10 @@ from typing import Any
 import click
 
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, print_json, say, table, write_file
+from selfdiag.cli.output import json_option, output_option, print_json, say, table, write_file
+
+FORMATS = ("toml", "jsonl", "csv")
+LM_EVAL = "lm-eval"
 
 _battery_option = click.option(
     "--battery",
@@ -134,18 +137,42 @@ def grade_answer(item_id: str, text: str, battery: Path | None, as_json: bool) -
     click.echo(f"expected {literal(verdict.expected, 200)!r}, given {literal(verdict.given, 200)!r}")
 
 
-@probes.command(help="Write a battery to standard output or to a file, fresh questions included.")
+@probes.command(
+    help="Write a battery to standard output or to a file, fresh questions included. With --format lm-eval, write a "
+    "task for lm-evaluation-harness into the new folder DIR; 'analyze' reads its sample logs.",
+    short_help="Write a battery, or a task for lm-evaluation-harness.",
+)
+@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
 @click.option("--fresh", type=int, metavar="SEED", help="Newly generated questions in the computable topics.")
 @click.option("--hardness", type=click.IntRange(1, 6), help="Only generated questions, of this level.")
-@click.option("--format", "form", type=click.Choice(["toml", "jsonl", "csv"]), default="toml", help="Default toml.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
+@click.option("--format", "form", type=click.Choice([*FORMATS, LM_EVAL]), default="toml", help="Default toml.")
+@output_option
 @_battery_option
-def export(fresh: int | None, hardness: int | None, form: str, output: Path | None, battery: Path | None) -> None:
-    """Write a battery."""
+@click.option("--draw", type=click.Choice(["quick", "standard", "full"]), help="lm-eval: how many (default quick).")
+@click.option("--seed", type=int, help="lm-eval: of the draw (default 0).")
+@click.option("--sections", metavar="LIST", help="lm-eval: default probes,traps.")
+@click.option("--paraphrase", type=click.Choice(["one", "all"]), help="lm-eval: wordings of each item (default one).")
+@click.option("--example", type=click.IntRange(0, 100), help="lm-eval: show this confidence in an example reply.")
+def export(
+    folder: Path | None,
+    fresh: int | None,
+    hardness: int | None,
+    form: str,
+    output: Path | None,
+    battery: Path | None,
+    **asked: Any,
+) -> None:
+    """Write a battery, or a task."""
     from selfdiag.battery.generators import fresh as generate
     from selfdiag.battery.write import write
     from selfdiag.safety import SelfdiagError, one_line
 
+    if form == LM_EVAL:
+        _export_task(folder, output, battery, fresh=fresh, hardness=hardness, **asked)
+        return
+    given = next((f"--{name}" for name, value in asked.items() if value is not None), "DIR" if folder else None)
+    if given:
+        raise SelfdiagError(f"{given} is for --format {LM_EVAL} alone; a file is named with -o")
     found = _load(battery)
     try:
         if fresh is not None or hardness is not None:
@@ -157,6 +184,41 @@ def export(fresh: int | None, hardness: int | None, form: str, output: Path | No
         click.echo(text, nl=False)
         return
     write_file(output, text)
+
+
+def _export_task(
+    folder: Path | None,
+    output: Path | None,
+    battery: Path | None,
+    *,
+    draw: str | None,
+    sections: str | None,
+    **asked: Any,
+) -> None:
+    from selfdiag.bridges.lm_eval_task import lm_eval_task, write_task
+    from selfdiag.runs.lm_eval_audit import TASK
+    from selfdiag.runs.records import MEASURED_SECTIONS, RunSettings
+    from selfdiag.safety import SelfdiagError, one_line
+
+    if folder is None or output is not None:
+        raise SelfdiagError(
+            f"--format {LM_EVAL} writes a folder: name it, as in 'probes export --format {LM_EVAL} DIR'"
+        )
+    if battery is not None and draw is not None:
+        raise SelfdiagError("--draw chooses from the shipped battery: of your own every item is asked")
+    wanted = tuple(name for part in (sections or "").split(",") if (name := part.strip()))
+    settings = RunSettings(
+        model=LM_EVAL,
+        battery=str(battery) if battery is not None else draw or "quick",
+        sections=wanted or MEASURED_SECTIONS,
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+    files = lm_eval_task(settings)
+    write_task(folder, files)
+    shown = one_line(str(folder))
+    say(
+        f"wrote {shown}; run it with: lm_eval --include_path {shown} --tasks {TASK} --apply_chat_template --log_samples"
+    )
 
 
 @probes.command(help="Write a commented battery of your own to start from.")
@@ -179,11 +241,10 @@ def new(file: Path) -> None:
 def stats(runs: tuple[str, ...], as_json: bool) -> None:
     """Show item statistics."""
     from selfdiag.protocols.item_statistics import item_statistics
-    from selfdiag.runs.shelf import find_run
-    from selfdiag.runs.store import read_run
+    from selfdiag.runs.audit_log import named_run
     from selfdiag.safety import one_line
 
-    found = item_statistics([read_run(find_run(run)) for run in runs])
+    found = item_statistics([named_run(run) for run in runs])
     if as_json:
         print_json(found)
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, print_json, say
+from selfdiag.cli.output import json_option, output_option, print_json, say
 
 _file_argument = click.argument("file", type=click.Path(path_type=Path))
 
@@ -35,7 +35,7 @@ def profile() -> None:
     short_help="Write the measured profile of a run.",
 )
 @click.argument("run", default="latest")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write to a file.")
+@output_option
 def export(run: str, output: Path | None) -> None:
     """Write a profile."""
     from selfdiag.protocols.profile_file import profile_of, write_profile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +24,16 @@ from selfdiag.cli.asking import (
     yes_option,
 )
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import colour_wanted, json_option, plain_option, print_json, say
+from selfdiag.cli.gating import gate_options, gates_from, results_of, tell
+from selfdiag.cli.output import colour_wanted, json_option, plain_option, print_json, say, show
+
+if TYPE_CHECKING:
+    from selfdiag.cli.watch import Outcome
+    from selfdiag.protocols.gates import Gates
+    from selfdiag.runs.judging import JudgeSettings
+    from selfdiag.runs.records import RunSettings
+    from selfdiag.runs.session import Session
+    from selfdiag.safety import SelfdiagError
 
 HELP = """Audit a model: ask it short questions with a stated confidence, and trap questions without an answer.
 
@@ -39,7 +48,11 @@ Examples:
   selfdiag run embedded --battery standard --fresh 3
   selfdiag run embedded --bins physics,history --limit 6
   selfdiag run --resume latest
+  selfdiag run embedded --fail-under C --max-gap 20%
 """
+
+PRESETS: dict[str, dict[str, Any]] = {"sce": {"battery": "full", "example": 85, "impute": 50}}
+"""The settings of published studies by the name of a flag."""
 
 
 @click.command(help=HELP)
@@ -78,29 +91,49 @@ Examples:
     help="Where it comes from: stated (default), posthoc, logprob, agreement; the first is measured.",
 )
 @example_option
+@click.option(
+    "--impute",
+    type=click.IntRange(0, 100),
+    metavar="N",
+    help="Put N where no confidence can be read, in the attempted-as-wrong figures alone.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    help="sce: as that study asked, --battery full --example 85 --impute 50; flags that you write win.",
+)
 @model_options
+@gate_options
 @click.pass_context
 def run(ctx: click.Context, /, **flags: Any) -> int:
     """Audit a model; the help text is ``HELP``."""
     import asyncio
 
+    from selfdiag.protocols.gates import check_kind
     from selfdiag.runs.judging import judge_provider
+    from selfdiag.runs.records import kind_of
     from selfdiag.runs.session import Session
     from selfdiag.runs.shelf import find_run
     from selfdiag.runs.store import read_manifest
     from selfdiag.safety import SelfdiagError
 
     plain, as_json = flags["plain"], flags["as_json"]
+    gates = gates_from(ctx, flags)
     resume: Path | None = None
-    if flags["resume"]:
+    if flags["resume"] is not None:
         if flags["out"] is not None:
             raise SelfdiagError("--resume goes on in the run's own folder; leave --out away")
+        if flags["preset"]:
+            raise SelfdiagError("--resume goes on with the run's own settings; leave --preset away")
         resume = find_run(flags["resume"])
         settings = resumed_settings(ctx, flags, read_manifest(resume).settings)
     elif flags["model"] is None:
         raise click.UsageError("name a model, for example: selfdiag run embedded", ctx)
     else:
-        settings = settings_from(flags)
+        settings = settings_from(_with_preset(ctx, flags))
+    if settings.impute is not None and settings.confidence[:1] != ("stated",):
+        raise SelfdiagError("--impute stands in for a stated confidence: name stated first in --confidence")
+    check_kind(gates, kind_of(settings.sections))
     session = Session(settings, folder=flags["out"], resume=resume, waiting=say)
     session.provider()  # an unknown model is told before its plan
     if settings.judge:
@@ -110,10 +143,17 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
         return ExitCode.OK
     outcome = watched(session, plain=plain, yes=flags["yes"])
     unjudged = asyncio.run(_judge(session)) if outcome.word == "complete" else None
-    return _conclude(session, outcome, unjudged, as_json=as_json, plain=plain)
+    return _conclude(session, outcome, unjudged, gates, as_json=as_json, plain=plain)
 
 
-def _judge_settings(settings: Any) -> Any:
+def _with_preset(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the flags with those of the preset in the place of every one that was not written."""
+    written = click.core.ParameterSource.COMMANDLINE
+    preset = PRESETS.get(flags["preset"] or "", {})
+    return flags | {name: value for name, value in preset.items() if ctx.get_parameter_source(name) != written}
+
+
+def _judge_settings(settings: RunSettings) -> JudgeSettings:
     from selfdiag.runs.judging import JudgeSettings
 
     return JudgeSettings(
@@ -124,7 +164,7 @@ def _judge_settings(settings: Any) -> Any:
     )
 
 
-async def _judge(session: Any) -> Any:
+async def _judge(session: Session) -> SelfdiagError | None:
     """Ask the judge, if there is one, about the answers that the rules left undecided; return why it could not be."""
     from selfdiag.runs.judging import judge_run
     from selfdiag.safety import SelfdiagError, one_line
@@ -148,7 +188,7 @@ async def _judge(session: Any) -> Any:
     return None
 
 
-def _dry_run(session: Any, *, as_json: bool) -> None:
+def _dry_run(session: Session, *, as_json: bool) -> None:
     from selfdiag.safety import literal
 
     plan = session.plan
@@ -176,20 +216,26 @@ def _dry_run(session: Any, *, as_json: bool) -> None:
         click.echo(f"{call.section} {literal(call.item_id)}: {question}")
 
 
-def _conclude(session: Any, outcome: Any, unjudged: Any, *, as_json: bool, plain: bool) -> int:
+def _conclude(
+    session: Session, outcome: Outcome, unjudged: SelfdiagError | None, gates: Gates, *, as_json: bool, plain: bool
+) -> int:
     from selfdiag.report.card import painted
     from selfdiag.report.results import result_of
     from selfdiag.runs.store import read_run
 
-    result = result_of(read_run(session.folder))
+    asked = read_run(session.folder)
+    result = result_of(asked)
     for problem in session.problems:
         say(f"selfdiag: {problem}")
     if as_json:
         print_json(result.document)
     else:
         lines = result.lines(plain)
-        click.echo("\n".join(painted(lines) if colour_wanted(plain=plain) else lines))
-        click.echo(f"  report: selfdiag report {run_name(session)} --format md -o report.md")
+        show("\n".join(painted(lines) if colour_wanted(plain=plain) else lines))
+        show(f"  report: selfdiag report {run_name(session)} --format md -o report.md")
     if unjudged is not None:
         raise unjudged
-    return how_it_ended(session, outcome)
+    ended = how_it_ended(session, outcome)
+    if ended != ExitCode.OK:
+        return ended
+    return tell(results_of(gates, asked, result.document), simulated=asked.manifest.model.simulated)

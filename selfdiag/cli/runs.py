@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
-from selfdiag.cli.output import is_terminal, json_option, print_json, table
+from selfdiag.cli.output import is_terminal, json_option, print_json, say, table
+
+KINDS = ("audit", "assess", "microprobe", "ladder", "topicpass", "swap")
+STATES = {"complete": "complete", "stopped": "stopped", "not-ended": "not ended", "damaged": "damaged"}
+"""States by their names on the command line."""
+FEW = 4
+"""So many runs are named one by one when a person is asked about them."""
+
+LIST_HELP = """List runs, the newest first, with their tiers.
+
+\b
+Examples:
+  selfdiag runs list --model qwen --tier A,B
+  selfdiag runs list --state stopped
+  selfdiag runs list --kind audit --since 2026-11-01 --sort tier
+"""
+PRUNE_HELP = """Delete all runs but the newest N in the folder that 'selfdiag path runs' prints.
+
+A run that another process is writing to stays, and so does a damaged one. It asks before it deletes.
+
+\b
+Examples:
+  selfdiag runs prune --keep 20 --dry-run
+  selfdiag runs prune --keep 20
+"""
 
 
 @click.group(help="List, show, find or delete runs. RUN is an id, a unique part of it, 'latest', or a path.")
@@ -14,19 +41,50 @@ def runs() -> None:
     """Group of the commands about runs."""
 
 
-@runs.command("list", help="List runs, the newest first, with their tiers.")
+def _letters(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    from selfdiag.measure.tiers import ORDER
+
+    letters = tuple(dict.fromkeys(part.strip().upper() for part in value.split(",") if part.strip()))
+    unknown = next((letter for letter in letters if letter not in tuple(ORDER)), None)
+    if unknown is not None:
+        raise click.BadParameter(f"no tier {unknown!r}; there are: {', '.join(ORDER)}")
+    return letters
+
+
+@runs.command("list", help=LIST_HELP)
+@click.option("--model", default="", metavar="TEXT", help="Only models with this in their name.")
+@click.option("--tier", "tiers", callback=_letters, metavar="LETTERS", help="Only these tiers, as in A,B,X.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind of run.")
+@click.option("--state", type=click.Choice([*STATES]), help="Only runs in this state.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="YYYY-MM-DD", help="Started on this day or later.")
+@click.option(
+    "--sort", "order", type=click.Choice(["newest", "tier", "model"]), default="newest", help="Default newest first."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
 @json_option
-def list_runs(as_json: bool) -> None:
-    """List runs."""
-    from selfdiag.protocols.overview import overview
+def list_runs(**flags: Any) -> None:
+    """List runs; the help text is ``LIST_HELP``."""
+    from selfdiag.protocols.overview import chosen, ordered, overview
     from selfdiag.safety import one_line
 
-    rows = overview()
-    if as_json:
+    there = overview()
+    rows = chosen(
+        there,
+        model=flags["model"],
+        tiers=flags["tiers"],
+        kind=flags["kind"] or "",
+        state=STATES.get(flags["state"], ""),
+        since=flags["since"] and flags["since"].date(),
+    )
+    rows = ordered(rows, flags["order"])[: flags["limit"]]
+    if flags["as_json"]:
         print_json(rows)
         return
     if not rows:
-        click.echo("no run yet: make one with 'selfdiag run MODEL'")
+        none_fits = f"no run fits; without filters there {'is 1' if len(there) == 1 else f'are {len(there)}'}"
+        click.echo(none_fits if there else "no run yet: make one with 'selfdiag run MODEL'")
         return
     shown = [("run", "kind", "tier", "model", "answered", "state")]
     for row in rows:
@@ -73,18 +131,74 @@ def run_path(run: str) -> None:
     click.echo(literal(str(find_run(run))))
 
 
-@runs.command(help="Delete a run and everything in its folder.")
-@click.argument("run")
+@runs.command(help="Delete runs, each with everything in its folder.")
+@click.argument("names", nargs=-1, required=True, metavar="RUN...")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def rm(run: str, yes: bool) -> None:
-    """Delete one run."""
-    from selfdiag.runs.shelf import find_run, remove_run
+def rm(names: tuple[str, ...], yes: bool) -> None:
+    """Delete the runs named."""
+    from selfdiag.runs.shelf import check_removable, find_run
+    from selfdiag.safety import one_line
+
+    folders = list(dict.fromkeys(find_run(name) for name in names))
+    for folder in folders:
+        check_removable(folder)
+    if len(folders) == 1:
+        _agreed(f"Delete the run in {one_line(str(folders[0]))}?", yes=yes)
+    else:
+        _agreed(f"Delete {len(folders)} runs ({_named(folders)})?", yes=yes)
+    _delete(folders)
+
+
+@runs.command(help=PRUNE_HELP)
+@click.option("--keep", type=click.IntRange(min=0), required=True, metavar="N", help="How many of the newest stay.")
+@click.option("--dry-run", is_flag=True, help="Say which would be deleted, and delete none.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def prune(keep: int, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Delete all but the newest runs; the help text is ``PRUNE_HELP``."""
+    from selfdiag.runs.shelf import check_removable, run_folders
     from selfdiag.safety import SelfdiagError, one_line
 
-    folder = find_run(run)
-    if not yes:
-        if not is_terminal(sys.stdin):
-            raise SelfdiagError("nobody can be asked here: add --yes to delete it without being asked")
-        click.confirm(f"Delete the run in {one_line(str(folder))}?", abort=True, err=True)
-    remove_run(folder)
-    click.echo(f"deleted {one_line(str(folder))}", err=True)
+    there = run_folders()
+    going = []
+    for folder in there[: max(len(there) - keep, 0)]:
+        try:
+            check_removable(folder)
+            going.append(folder)
+        except SelfdiagError as error:
+            say(f"stays: {error}")
+    if going and not dry_run:
+        _agreed(f"Delete {len(going)} of {len(there)} runs ({_named(going)})?", yes=yes)
+        _delete(going)
+    if as_json:
+        print_json([folder.name for folder in going])
+    elif dry_run:
+        click.echo("".join(f"{one_line(folder.name)}\n" for folder in going), nl=False)
+    if not going:
+        say(f"nothing to delete: there {'is 1 run' if len(there) == 1 else f'are {len(there)} runs'}")
+
+
+def _agreed(question: str, *, yes: bool) -> None:
+    from selfdiag.safety import SelfdiagError
+
+    if yes:
+        return
+    if not is_terminal(sys.stdin):
+        raise SelfdiagError("nobody can be asked here: add --yes to delete without being asked")
+    click.confirm(question, abort=True, err=True)
+
+
+def _named(folders: Sequence[Path]) -> str:
+    from selfdiag.safety import one_line
+
+    shown = [one_line(folder.name, 40) for folder in folders]
+    return ", ".join(shown) if len(shown) <= FEW else f"{shown[0]} to {shown[-1]}"
+
+
+def _delete(folders: Sequence[Path]) -> None:
+    from selfdiag.runs.shelf import remove_run
+    from selfdiag.safety import one_line
+
+    for folder in folders:
+        remove_run(folder)
+        say(f"deleted {one_line(str(folder))}")

@@ -18,6 +18,8 @@ from selfdiag.elicit.textforms import clean_text, fold_text, has_mixed_script
 from selfdiag.elicit.verdict import Verdict
 
 Outcome = Literal["correct", "incorrect", "abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"]
+GRADED = frozenset({"correct", "incorrect"})
+"""The outcomes of an answer that was graded: all others are neither right nor wrong."""
 
 GRADING_VERSION = "2"
 """Raised by every change that grades any reading differently."""

@@ -10,6 +10,7 @@ import msgspec
 
 from selfdiag.models.base import ProviderError
 from selfdiag.models.http import Response
+from selfdiag.models.json_values import parsed
 from selfdiag.models.server_words import tells_error
 from selfdiag.safety import one_line
 
@@ -99,8 +100,8 @@ def _events(body: bytes, place: str) -> Iterator[Any]:
         # an event's payload may go over several lines, and some servers put no empty line between two events
         pending.append(value)
         try:
-            event = msgspec.json.decode("\n".join(pending))
-        except (msgspec.DecodeError, RecursionError):
+            event = parsed("\n".join(pending).encode())
+        except ValueError:
             if len(pending) >= MAX_LINES:
                 break
             continue

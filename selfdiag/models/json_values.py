@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -10,13 +11,37 @@ from selfdiag.safety import one_line
 
 MOST = 10**9
 """Greatest number of tokens that is believed."""
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+"""An escape of a JSON text: a whole surrogate pair, half of one (the group), or any other."""
+
+
+def parsed(text: bytes) -> Any:
+    """Return the value of a JSON text; half a surrogate pair in it, which is no character, becomes U+FFFD.
+
+    Raises:
+        ValueError: when it is no JSON.
+    """
+    try:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            return msgspec.json.decode(with_whole_characters(text))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def with_whole_characters(text: bytes) -> bytes:
+    """Return a JSON text with an escaped U+FFFD in the place of every escape that is half a surrogate pair."""
+    return _ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], text)
 
 
 def decoded(body: bytes) -> Any:
     """Return the JSON of a body, or None when it is none."""
     try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return parsed(body)
+    except ValueError:
         return None
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from selfdiag.models.base import ProviderError, Token, clipped
 from selfdiag.models.http import Response
-from selfdiag.models.json_values import count, mapping
+from selfdiag.models.json_values import count, mapping, parsed
 from selfdiag.models.reply_tokens import spelling_tokens
 from selfdiag.models.server_words import excerpt
 from selfdiag.safety import one_line
@@ -61,8 +61,8 @@ async def read_stream(
         if line is None:
             raise ProviderError("provider", f"{place} ended its reply before it was done", retry=True)
         try:
-            part = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            part = parsed(line)
+        except ValueError:
             page = [line]
             while len(page) < _PAGE_LINES and isinstance(more := await _next_line(lines, idle, place), bytes):
                 page.append(more)

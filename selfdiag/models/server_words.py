@@ -10,12 +10,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-import msgspec
-
 from selfdiag.models.base import ErrorKind, ProviderError
 from selfdiag.models.concessions import Refusal
 from selfdiag.models.http import Response
-from selfdiag.models.json_values import decoded, mapping, mappings
+from selfdiag.models.json_values import decoded, mapping, mappings, parsed
 from selfdiag.models.transport import MAX_WAIT
 from selfdiag.safety import one_line
 
@@ -74,8 +72,8 @@ def document_of(response: Response, place: str) -> Any:
     if not response.body.strip():
         raise ProviderError("provider", f"{one_line(place)} sent an empty reply ({response.status})", retry=True)
     try:
-        return msgspec.json.decode(response.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return parsed(response.body)
+    except ValueError:
         media = one_line(response.headers.get("content-type", "").partition(";")[0].strip() or "no type", 40)
         what = f"{one_line(place)} sent what is not JSON ({media}): {excerpt(response.body)}"
         raise ProviderError("provider", what, retry=True) from None

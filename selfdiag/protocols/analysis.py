@@ -28,6 +28,7 @@ class Part:
     """One run or one file: its rows, and who answered each.
 
     ``model`` has one name per row; ``logprob`` a fraction or NaN per row, or is None; ``run`` is None for a file.
+    ``missing`` says what a file should hold and does not.
     """
 
     file: str
@@ -35,6 +36,7 @@ class Part:
     model: tuple[str, ...]
     logprob: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    missing: str = ""
     run: Run | None = None
 
 

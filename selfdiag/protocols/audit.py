@@ -9,9 +9,11 @@ from datetime import datetime
 import msgspec
 
 from selfdiag.measure.calibration import BINS
+from selfdiag.measure.estimate import join_notes
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.protocols.anchor import anchor_of
 from selfdiag.protocols.fresh_check import fresh_check
+from selfdiag.protocols.imputation import Imputation, imputation_note, impute
 from selfdiag.protocols.microprobe import has_claims, microprobe_of
 from selfdiag.protocols.questionnaire import questionnaire_of
 from selfdiag.protocols.repeats import repeats_of
@@ -23,6 +25,9 @@ from selfdiag.runs.engine import TRIAL
 from selfdiag.runs.plan import open_calls
 from selfdiag.runs.records import MEASURED_SECTIONS, PlannedCall, Record
 from selfdiag.runs.store import Run
+
+CONFIDENT = 80
+"""From this confidence on, 0-100, a wrong answer is a confident error."""
 
 
 def summarise(
@@ -47,16 +52,21 @@ def summarise(
     planned = [call for call in manifest.plan if call.section in MEASURED_SECTIONS]
     records = run.measured()
     columns, scale_note = run_columns(run, records)
+    filling = manifest.settings.impute if manifest.settings.confidence[0] == "stated" else None
+    attempting, imputed = (None, None) if filling is None else impute(columns, records, filling)
     claims = microprobe_of(run, draws=draws, seed=seed) if has_claims(run) else None
     measured = summarise_columns(
         columns,
         model=model_of(run),
+        attempted_columns=attempting,
         bins=manifest.drawn.bins(),
         draws=draws,
         seed=seed,
         full_intervals=full_intervals,
         ece_bins=ece_bins,
     )
+    if imputed is not None:
+        measured = _marked(measured, imputed)
     return msgspec.structs.replace(
         measured,
         run_id=manifest.run_id,
@@ -115,8 +125,8 @@ def structured_mode(run: Run) -> str:
     return "undecided" if not measured else "on" if any(record.structured for record in measured) else "off"
 
 
-def confident_errors(run: Run, least: int = 80) -> list[tuple[int, Record]]:
-    """Return the wrong answers stated at ``least`` or more, traps included, the surest first.
+def confident_errors(run: Run) -> list[tuple[int, Record]]:
+    """Return the wrong answers stated at ``CONFIDENT`` or more with what they state, traps included, the surest first.
 
     Confidences are those of the measures: on one scale over the whole run.
     """
@@ -125,9 +135,20 @@ def confident_errors(run: Run, least: int = 80) -> list[tuple[int, Record]]:
     found = [
         (round(100 * confidence), record)
         for confidence, record in zip(columns.confidence.tolist(), records, strict=True)
-        if record.outcome == "incorrect" and 100 * confidence >= least
+        if record.outcome == "incorrect" and 100 * confidence >= CONFIDENT
     ]
     return sorted(found, key=lambda row: (-row[0], row[1].item_id))
+
+
+def _marked(measured: Summary, imputed: Imputation) -> Summary:
+    """Return a summary in which every figure that rests on imputed confidences says so."""
+    note = f"{imputed.imputed} confidences imputed as {imputed.confidence}" if imputed.imputed else ""
+    figures = {
+        name: msgspec.structs.replace(one, note=join_notes(one.note, note))
+        for name, one in measured.metrics_attempted.items()
+    }
+    said = imputation_note(imputed, measured.metrics_attempted["gap"].n)
+    return msgspec.structs.replace(measured, metrics_attempted=figures, imputed=imputed, notes=(said, *measured.notes))
 
 
 def _with_not_asked(
@@ -161,11 +182,11 @@ def _usage(run: Run) -> Usage:
         retries=sum(record.attempts - 1 for record in records),
         prompt_tokens=sum(prompt) if prompt else None,
         completion_tokens=sum(completion) if completion else None,
-        seconds=round(_seconds(run), 3),
+        seconds=round(seconds_of(run), 3),
     )
 
 
-def _seconds(run: Run) -> float:
+def seconds_of(run: Run) -> float:
     """Return the time spent asking; a stretch that was killed has no end, so its last record stands in."""
     total = 0.0
     stretches = run.manifest.sessions

@@ -7,9 +7,9 @@ import math
 import msgspec
 
 from selfdiag.elicit.confidence import run_scale
+from selfdiag.elicit.grading import GRADED
 from selfdiag.runs.store import Run
 
-GRADED = frozenset({"correct", "incorrect"})
 NOT_ASKED = "not_asked"
 
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from selfdiag.battery.items import Item, Trap
+from selfdiag.elicit.grading import GRADED
 from selfdiag.measure.counts import Floats
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.itemwise import mean_over_items
@@ -189,6 +190,12 @@ def confidence_shift(paired: Paired, *, same: bool, draws: int, seed: int) -> tu
     return mean_over_items(shifts, undefined=nothing, draws=draws, seed=seed), moved
 
 
+def stated_in_both(paired: Paired) -> tuple[tuple[float, float], ...]:
+    """Return both runs' confidence in each probe that is answered in both, in points."""
+    both = zip(_answered(paired.first).tolist(), _answered(paired.second).tolist(), strict=True)
+    return tuple((first, second) for first, second in both if math.isfinite(first) and math.isfinite(second))
+
+
 def _asked_and_graded(item: Item) -> tuple[type[Item], dict[str, object]]:
     """Return everything of an item that a model's answer or its grade depends on."""
     return type(item), {name: part for name, part in msgspec.structs.asdict(item).items() if name not in _LABELS}
@@ -249,7 +256,7 @@ def _answered(side: Side) -> Floats:
         known = [
             value
             for record, value in zip(replies, stated, strict=True)
-            if not record.trap and record.outcome in {"correct", "incorrect"} and math.isfinite(value)
+            if not record.trap and record.outcome in GRADED and math.isfinite(value)
         ]
         if known:
             means[place] = _points(known)

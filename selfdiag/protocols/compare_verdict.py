@@ -101,7 +101,9 @@ def verdict(
 def _claims(shown: Mapping[str, Difference], gap_size: Difference) -> list[_Claim]:
     """Return what is shown, each side of the matter once: a second measure of it only where it says otherwise."""
     made = {
-        name: _gap_claim(found, gap_size) if name == "gap" else _claim(name, found) for name, found in shown.items()
+        name: (_gap_claim(found, way) if name == "gap" else _claim(name, found, way))
+        for name, found in shown.items()
+        for way in [direction(name, found, gap_size)]
     }
     for name, alike in _ALIKE.items():
         if name in made and alike in made and made[name].direction == made[alike].direction:
@@ -109,18 +111,28 @@ def _claims(shown: Mapping[str, Difference], gap_size: Difference) -> list[_Clai
     return [made[name] for name in _ORDER if name in made]
 
 
-def _claim(name: str, found: Difference) -> _Claim:
-    value = found.difference.value or 0.0
-    direction = 1 if (value > 0) is (name != "brier") else -1
+def direction(name: str, found: Difference, gap_size: Difference) -> int:
+    """Return whether a difference in a headline measure is for the better (1), for the worse (-1), or neither (0).
+
+    A gap is better when it is smaller, and neither when it is as wide the other way.
+    """
+    if name == "gap":
+        wider, ci = gap_size.difference.value or 0.0, gap_size.difference.ci
+        if not wider or (ci is not None and ci[0] <= 0 <= ci[1]):
+            return 0
+        return 1 if wider < 0 else -1
+    return 1 if ((found.difference.value or 0.0) > 0) is (name != "brier") else -1
+
+
+def _claim(name: str, found: Difference, way: int) -> _Claim:
     better, worse = _WORDS[name]
     size = _size(NAMES[name], found.difference, ("larger", "smaller") if name == "brier" else ("higher", "lower"))
-    return _Claim(direction, f"{better if direction > 0 else worse}: its {size}")
+    return _Claim(way, f"{better if way > 0 else worse}: its {size}")
 
 
-def _gap_claim(found: Difference, gap_size: Difference) -> _Claim:
+def _gap_claim(found: Difference, way: int) -> _Claim:
     """Return whether it is better calibrated, or, where its gap is as wide the other way, where it leans."""
     before, after, difference = found.first or 0.0, found.second or 0.0, found.difference
-    wider, ci = gap_size.difference.value or 0.0, gap_size.difference.ci
     if before * after >= 0:
         # both too high or both too low: a difference of that sign is one in size
         turned = difference if before + after > 0 else _negative(difference)
@@ -128,8 +140,8 @@ def _gap_claim(found: Difference, gap_size: Difference) -> _Claim:
     else:
         size = f"gap is {_sign(after)} against {_sign(before)}, a difference of {_short(abs(difference.value or 0.0))}"
         size += _ends(difference)
-    if wider and (ci is None or not ci[0] <= 0 <= ci[1]):
-        return _Claim(1 if wider < 0 else -1, f"is {'better' if wider < 0 else 'worse'} calibrated: its {size}")
+    if way:
+        return _Claim(way, f"is {'better' if way > 0 else 'worse'} calibrated: its {size}")
     more = "more" if (difference.value or 0.0) > 0 else "less"
     return _Claim(0, f"is {more} sure for what it gets right: its {size}")
 

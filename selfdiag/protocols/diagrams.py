@@ -167,12 +167,13 @@ def _topics(columns: Columns) -> tuple[dict[str, Counts], bool]:
     A topic of a user's own battery that belongs to no group stays by itself.
     """
     named = np.flatnonzero([bool(name) and not trap for name, trap in zip(columns.bin, columns.trap, strict=True)])
-    names, topic = np.unique(np.array([columns.bin[row] for row in named], dtype=np.str_), return_inverse=True)
+    # an array of texts takes the room of the longest for each, and drops a NUL at the end
+    places = {name: place for place, name in enumerate(sorted({columns.bin[row] for row in named}))}
+    topic = np.array([places[columns.bin[row]] for row in named], dtype=np.intp)
     outcome = [columns.outcome[row] for row in named]
-    answered = tally_rows(outcome, columns.confidence[named], item=topic.reshape(-1)).answered
+    answered = tally_rows(outcome, columns.confidence[named], item=topic).answered
     tables = {
-        name: Counts(answered.levels, answered.right[place], answered.wrong[place])
-        for place, name in enumerate(names.tolist())
+        name: Counts(answered.levels, answered.right[place], answered.wrong[place]) for name, place in places.items()
     }
     groups = {name: [tables[member] for member in members if member in tables] for name, members in GROUPS.items()}
     pooled = {name: pool(members) for name, members in groups.items() if members}

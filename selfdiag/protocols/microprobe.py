@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from selfdiag.battery.items import BINS, Probe
+from selfdiag.elicit.grading import GRADED
 from selfdiag.elicit.prompts import question
 from selfdiag.elicit.textforms import fold_text
 from selfdiag.measure.estimate import Estimate, estimate
@@ -26,7 +27,7 @@ from selfdiag.measure.microprobe import (
     set_verdict,
 )
 from selfdiag.measure.resampling import DRAWS, SEED, wilson
-from selfdiag.protocols.claim_replies import GRADED, NOT_ASKED, ClaimReply, replies_of
+from selfdiag.protocols.claim_replies import NOT_ASKED, ClaimReply, replies_of
 from selfdiag.runs.claims import judged_claims
 from selfdiag.runs.records import MICROPROBE, Manifest, PlannedCall
 from selfdiag.runs.store import Run

@@ -39,6 +39,7 @@ def summarise_columns(
     columns: Columns,
     *,
     model: SummaryModel,
+    attempted_columns: Columns | None = None,
     bins: Sequence[str] = (),
     draws: int = DRAWS,
     seed: int = SEED,
@@ -50,6 +51,7 @@ def summarise_columns(
     Args:
         columns: the rows.
         model: who answered.
+        attempted_columns: the rows as the attempted-as-wrong figures read them, None where they read the same.
         bins: topics in the order of the table; those of the rows follow.
         draws: bootstrap draws over items.
         seed: of the bootstrap.
@@ -57,14 +59,16 @@ def summarise_columns(
         ece_bins: equal-width bins of the calibration error.
     """
     tally = tally_of(columns)
-    attempted = tally_of(columns, attempted=True)
+    attempting = columns if attempted_columns is None else attempted_columns
+    attempted = tally_of(attempting, attempted=True)
     several = np.unique(columns.item).size < len(columns)
     by_item = tally_of(columns, by_item=True) if several else None
     measured = measure_run(tally, by_item, draws=draws, seed=seed, full_intervals=full_intervals, ece_bins=ece_bins)
-    if attempted.answered.n == tally.answered.n:  # nobody stated a confidence without an answer: the same set
+    if attempting is columns and attempted.answered.n == tally.answered.n:
+        # nobody stated a confidence without an answer: the same set
         metrics_attempted = {name: measured.metrics[name] for name in GRADED_METRICS}
     else:
-        attempted_items = tally_of(columns, by_item=True, attempted=True) if several else None
+        attempted_items = tally_of(attempting, by_item=True, attempted=True) if several else None
         metrics_attempted = confidence_metrics(attempted, attempted_items, draws=draws, seed=seed, ece_bins=ece_bins)
     topics = _tables(columns, bins)
     groups = _pooled_topics(topics)

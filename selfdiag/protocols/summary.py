@@ -13,6 +13,7 @@ from selfdiag.measure.summary import Composite
 from selfdiag.measure.tiers import Tier
 from selfdiag.protocols.anchor import Anchor
 from selfdiag.protocols.fresh_check import FreshCheck
+from selfdiag.protocols.imputation import Imputation
 from selfdiag.protocols.microprobe import MicroprobeSummary
 from selfdiag.protocols.questionnaire import Questionnaire
 from selfdiag.protocols.repeats import Repeats
@@ -119,7 +120,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     ``counts`` has each outcome for probes and traps apart, and ``not_asked`` for calls without a record.
     ``groups`` are the five groups of bins; ``worst_bin`` and ``worst_group`` have the largest gaps.
     ``mean_confidence`` is that of the answered probes, 0-100, and ``mean_confidence_attempted`` that of the
-    attempted-as-wrong set. Fields that are None were not part of the run.
+    attempted-as-wrong set; ``imputed`` tells what was put there where none was stated. Fields that are None were not
+    part of the run.
     """
 
     schema: str = SCHEMA
@@ -140,6 +142,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     tier: Tier
     mean_confidence: float | None = None
     mean_confidence_attempted: float | None = None
+    imputed: Imputation | None = None
     questionnaire: Questionnaire | None = None
     microprobe: MicroprobeSummary | None = None
     anchor: Anchor | None = None

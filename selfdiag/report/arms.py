@@ -66,16 +66,10 @@ def points_ends(ci: tuple[float, float] | None) -> str:
     return "" if ci is None else f"[{points(ci[0], sign=True)}, {points(ci[1], sign=True)}]"
 
 
-def p_value(p: float | None) -> str:
-    """Return a p-value with three decimals, or a dash."""
-    return "–" if p is None else "<.001" if p < 0.0005 else words.fraction(p)
-
-
-def what_was_asked(model: SummaryModel, battery: SummaryBattery) -> str:
+def who_was_asked(model: SummaryModel, battery: SummaryBattery) -> str:
     """Return who was asked and what from, on one line."""
-    simulated = " (simulated)" if model.simulated else ""
-    draw = one_line(battery.draw.replace("\\", "/").rstrip("/").rpartition("/")[2], 20)
-    return f"{one_line(model.name, 30)}{simulated} · {model.provider} · {draw} · seed {battery.seed}"
+    name = f"{one_line(model.name, 30)}{words.if_simulated(model.simulated)}"
+    return f"{name} · {model.provider} · {words.draw_name(battery.draw, 20)} · seed {battery.seed}"
 
 
 def measured_in(run_id: str) -> str:
@@ -167,13 +161,15 @@ def contrast_row(name: str, found: Contrast) -> list[str]:
         words.fraction(found.second),
         words.signed(difference.value),
         ends(difference.ci, sign=True),
-        p_value(found.p),
+        words.p_value(found.p),
         str(difference.n),
         cell(difference.note),
     ]
 
 
-def method_rows(run: Run, command: str, flags: Sequence[str], *, measured: str = "", takes_battery: bool = True) -> str:
+def method_markdown(
+    run: Run, command: str, flags: Sequence[str], *, measured: str = "", takes_battery: bool = True
+) -> str:
     """Return how an experiment was asked: settings, versions, and the command that asks the same again.
 
     Args:

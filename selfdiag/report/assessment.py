@@ -35,7 +35,8 @@ def assessment_lines(assessment: Assessment, *, plain: bool = False) -> list[str
         assessment: the result.
         plain: draw bars of characters that every terminal has.
     """
-    lines = [f"{model_name(assessment)}, self-assessment · run {one_line(assessment.run_id, 40)}", ""]
+    title = f"{model_name(assessment)}, self-assessment · run {one_line(assessment.run_id, 40)}"
+    lines = [*textwrap.wrap(title, WIDTH), ""]
     for name in CRITERIA:
         lines += _criterion(name, assessment.internal[name], assessment.external[name], plain=plain)
     lines += ["", *_headed("MSI", msi_words(assessment)), *_headed("weighted", weighted_words(assessment))]
@@ -120,7 +121,7 @@ def warnings_of(assessment: Assessment) -> tuple[str, ...]:
 def model_name(assessment: Assessment) -> str:
     """Return who was asked, marked when it is simulated."""
     model = assessment.model
-    return f"{one_line(f'{model.provider}:{model.name}', 40)}{' (simulated)' if model.simulated else ''}"
+    return f"{one_line(f'{model.provider}:{model.name}', 40)}{words.if_simulated(model.simulated)}"
 
 
 def two(value: float | None, *, sign: bool = False) -> str:
@@ -255,10 +256,13 @@ def _bar(value: float | None, *, plain: bool) -> str:
 def _questionnaire(found: Questionnaire, *, plain: bool) -> list[str]:
     lines = [f"questionnaire, {found.instances} passes through {len(found.statements)} statements"]
     for name, domain in found.domains().items():
+        label = f"  {name:<5}{DOMAIN_WORDS[name]:<30}{two(domain.mean):>4}"
+        if domain.mean is None:
+            lines.append(f"{label} {f'({one_line(domain.note, 36)})' if domain.note else ''}".rstrip())
+            continue
         spread = f"± {two(domain.sd)}" if domain.sd is not None else ""
-        figures = f"{two(domain.mean):>4} {spread}{_ends(domain.ci)}"
-        why = f" ({one_line(domain.note, 60)})" if domain.note and domain.mean is None else ""
-        lines.append(f"  {name:<5}{DOMAIN_WORDS[name]:<30}{figures:<30} {_bar(domain.mean, plain=plain)}{why}".rstrip())
+        figures = f"{label} {spread}{_ends(domain.ci)}"
+        lines.append(f"{figures:<67} {_bar(domain.mean, plain=plain)}".rstrip())
     rest = [
         f"index A {_measured(found.index_a)}",
         f"Yes to {_share(found.yes_rate)}",

@@ -18,7 +18,7 @@ from selfdiag.protocols.external_profile import Kind
 from selfdiag.protocols.questionnaire import Questionnaire
 from selfdiag.protocols.summary import Summary
 from selfdiag.report import words
-from selfdiag.report.arms import method_rows
+from selfdiag.report.arms import method_markdown
 from selfdiag.report.assessment import (
     DOMAIN_WORDS,
     claims_and_deeds,
@@ -129,9 +129,9 @@ def _findings(assessment: Assessment) -> list[str]:
 def _method(run: Run) -> str:
     settings = run.manifest.settings
     if settings.sections == SECTIONS:
-        asked = method_rows(run, "assess", _flags(settings), takes_battery=False)
+        asked = method_markdown(run, "assess", _flags(settings), takes_battery=False)
     else:
-        asked = method_rows(run, "run", ["--sections", ",".join(settings.sections)])
+        asked = method_markdown(run, "run", ["--sections", ",".join(settings.sections)])
     sizes = {
         QUESTIONNAIRE: f"{words.several(settings.instances, 'pass', 'passes')} through the statements",
         SELF_PROFILE: f"{words.several(settings.ratings, 'rating')} of each criterion",

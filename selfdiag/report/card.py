@@ -28,6 +28,8 @@ def card_lines(summary: Summary) -> list[str]:
         lines += textwrap.wrap(f"! {one_line(note, 400)}", INNER, subsequent_indent="  ")
     if lines[-1]:
         lines.append("")
+    if summary.imputed is not None:
+        lines += [*textwrap.wrap(words.attempted_as_wrong(summary), INNER, subsequent_indent="  "), ""]
     for line in sources_lines(summary.sources or {}):
         lines += [*textwrap.wrap(line, INNER, subsequent_indent="  "), ""]
     if summary.questionnaire is not None:
@@ -49,12 +51,13 @@ def _moved(summary: Summary) -> list[str]:
 
 
 def framed(lines: list[str]) -> list[str]:
-    """Return the lines in a frame of ``WIDTH`` characters, drawn with box characters."""
-    from rich.cells import cell_len
+    """Return the lines in a frame of ``WIDTH`` cells, drawn with box characters; what is wider goes on below."""
+    from rich.cells import chop_cells, set_cell_size
 
-    blank = " " * (WIDTH - 2)
-    body = [f"│  {line}{' ' * max(INNER - cell_len(line), 0)}  │" for line in lines]
-    return [f"╭{'─' * (WIDTH - 2)}╮", *body, f"╰{blank.replace(' ', '─')}╯"]
+    pieces = [piece for line in lines for piece in (chop_cells(line, INNER) or [""])]
+    body = [f"│  {set_cell_size(piece, INNER)}  │" for piece in pieces]
+    edge = "─" * (WIDTH - 2)
+    return [f"╭{edge}╮", *body, f"╰{edge}╯"]
 
 
 def painted(lines: list[str]) -> list[str]:
@@ -68,22 +71,26 @@ def painted(lines: list[str]) -> list[str]:
 
 
 def _what(summary: Summary) -> str:
-    model = one_line(summary.model.name, 30)
-    simulated = " (simulated)" if summary.model.simulated else ""
+    from rich.cells import cell_len, set_cell_size
+
+    name = one_line(summary.model.name, 30)
+    if cell_len(name) > 30:  # characters of some scripts take two cells
+        name = f"{set_cell_size(name, 29).rstrip()}…"
+    model = f"{name}{words.if_simulated(summary.model.simulated)}"
     battery = summary.battery
     if battery is None or summary.usage is None:
         return _what_file(summary)
-    draw = one_line(battery.draw.replace("\\", "/").rstrip("/").rpartition("/")[2], 16)
+    draw = words.draw_name(battery.draw, 16)
     asked = f"{words.several(battery.probes, 'probe')}, {words.several(battery.traps, 'trap')}"
     version = "" if battery.version == "0" else f" {one_line(battery.version, 8)}"
     parts = [
-        f"{model}{simulated}",
+        model,
         summary.model.provider,
         f"{draw}{' fresh' if '-fresh-' in battery.id else ''}{version}",
         asked,
         words.duration(summary.usage.seconds),
     ]
-    while len(" · ".join(parts)) > INNER and len(parts) > 3:
+    while cell_len(" · ".join(parts)) > INNER and len(parts) > 3:
         del parts[1]
     return " · ".join(parts)
 

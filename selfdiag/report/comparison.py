@@ -9,33 +9,26 @@ from selfdiag.protocols.compare import ComparedRun, Comparison, RunPair
 from selfdiag.protocols.compare_items import Flips, ItemPair, ItemReply
 from selfdiag.protocols.compare_measures import Difference
 from selfdiag.report import words
+from selfdiag.report.measure_words import measure_name
 from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
 from selfdiag.safety import one_line
 
 SHOWN = 10
 """So many items of a list stand in the terminal; Markdown and JSON have all."""
 
-_NAMES = {
-    "accuracy": "accuracy",
-    "brier": "Brier score",
-    "gap": "gap",
-    "auroc": "AUROC",
-    "discrimination": "discrimination",
-    "trap_abstention": "trap rate",
-    "youden": "Youden index",
-    "gap_size": "size of the gap",
-    "ece": "ECE",
-    "high_confidence_error_80": "wrong at 80 or more",
-    "error_at_coverage_80": "wrong of surest 80 %",
-    "error_at_coverage_60": "wrong of surest 60 %",
-    "error_at_coverage_40": "wrong of surest 40 %",
-    "error_at_coverage_20": "wrong of surest 20 %",
-    "composite": "composite",
-    "usable_share": "usable share",
-    "non_answer": "non-answer rate",
-}
 _OF_100 = "composite"
 """The one measure that is not a fraction."""
+VERDICTS = {
+    "better": "better",
+    "worse": "worse",
+    "mixed": "better in one respect, worse in another",
+    "other": "different, neither better nor worse",
+    "no difference": "no difference",
+    "not shown": "no difference shown",
+    "too few": "too few items to say",
+}
+"""What the words of a verdict mean to a reader."""
+YOUDEN = "Youden index: trap rate less the non-answer rate on probes."
 _SIGNED = {"gap", "discrimination", "youden"}
 
 
@@ -44,13 +37,16 @@ def comparison_lines(found: Comparison) -> list[str]:
     lines = [line for run in found.runs for line in _run_lines(run)]
     for pair in found.pairs:
         lines += ["", *_pair_lines(pair)]
-    return [*lines, "", *wrapped(_method(found)), *notes_lines(found.notes)]
+    return [*lines, "", *wrapped(how_compared(found)), *notes_lines(found.notes)]
 
 
 def comparison_markdown(found: Comparison) -> str:
     """Return the comparison as Markdown that reads well raw; the same runs give the same bytes."""
     runs = [
-        [run.letter, cell(_model(run)), cell(run.model.provider), cell(run.run_id), _tier(run), cell(_asked(run))]
+        [
+            run.letter,
+            *map(cell, (model_words(run), run.model.provider, run.run_id, tier_words(run), what_was_asked(run))),
+        ]
         for run in found.runs
     ]
     parts = [
@@ -59,44 +55,47 @@ def comparison_markdown(found: Comparison) -> str:
         _listed([f"{run.letter}: {note}" for run in found.runs for note in run.notes]),
         *(part for pair in found.pairs for part in _pair_markdown(pair)),
         "## How it was compared",
-        f"{_method(found)} Youden index: trap rate less the non-answer rate on probes.",
+        f"{how_compared(found)} {YOUDEN}",
         _listed(found.notes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _run_lines(run: ComparedRun) -> list[str]:
-    lines = [f"{run.letter}  {_model(run)} · {one_line(run.model.provider, 12)} · {one_line(run.run_id, 30)}"]
-    lines += [*wrapped(f"tier {_tier(run)} · {_asked(run)}", "   "), *notes_lines(run.notes, "   ")]
+    lines = [f"{run.letter}  {model_words(run)} · {one_line(run.model.provider, 12)} · {one_line(run.run_id, 30)}"]
+    lines += [*wrapped(f"tier {tier_words(run)} · {what_was_asked(run)}", "   "), *notes_lines(run.notes, "   ")]
     return [_cut(line) for line in lines]
 
 
-def _model(run: ComparedRun) -> str:
-    return f"{one_line(run.model.name, 30)}{' (simulated)' if run.model.simulated else ''}"
+def model_words(run: ComparedRun) -> str:
+    """Return the model's name, marked where it is simulated."""
+    return f"{one_line(run.model.name, 30)}{words.if_simulated(run.model.simulated)}"
 
 
-def _tier(run: ComparedRun) -> str:
+def tier_words(run: ComparedRun) -> str:
+    """Return the tier of all items of a run, with its range and reservations."""
     tier = run.tier
     spans = f" ({tier.range})" if tier.range not in {tier.letter, ""} else ""
     said = [tier.name, tier.direction, "provisional" if tier.provisional and tier.letter != "-" else ""]
     return f"{tier.letter}{spans} {', '.join(word for word in said if word)}"
 
 
-def _asked(run: ComparedRun) -> str:
+def what_was_asked(run: ComparedRun) -> str:
+    """Return which draw a run has asked, and how many items of it."""
     battery = run.battery
-    draw = one_line(battery.draw.replace("\\", "/").rstrip("/").rpartition("/")[2], 16)
+    draw = words.draw_name(battery.draw, 16)
     return f"{draw}, {words.several(battery.probes, 'probe')}, {words.several(battery.traps, 'trap')}"
 
 
 def _pair_lines(pair: RunPair) -> list[str]:
-    lines = [f"{pair.second} against {pair.first} · {_common(pair)}", ""]
+    lines = [f"{pair.second} against {pair.first} · {in_common(pair)}", ""]
     lines += [*wrapped(pair.verdict.sentence, "  "), *notes_lines(pair.notes, "  ")]
     between = f"{pair.second} - {pair.first}"
     lines += ["", _line("", pair.first, pair.second, between, "95 % interval", "n", "p", "Holm")]
     lines += _measure_lines(pair.headline)
     lines += ["", "  exploratory, not corrected for their number", *_measure_lines(pair.exploratory)]
     shift = pair.confidence_shift
-    lines += ["", *wrapped(f"mean confidence, answered in both: {_shift(shift)}, n {shift.n}", "  ")]
+    lines += ["", *wrapped(f"mean confidence, answered in both: {shift_words(shift)}, n {shift.n}", "  ")]
     for name, flips in (("probes", pair.probes), ("traps", pair.traps)):
         lines += ["", *_flip_lines(name, flips)] if flips.n else []
     if pair.outcomes:
@@ -113,21 +112,31 @@ def _pair_lines(pair: RunPair) -> list[str]:
     return lines
 
 
-def _common(pair: RunPair) -> str:
+def in_common(pair: RunPair) -> str:
+    """Return how many probes and traps are compared."""
     common = pair.common
     return f"{words.several(common.probes, 'probe')} and {words.several(common.traps, 'trap')} in common"
 
 
+def what_is_compared(pair: RunPair) -> str:
+    """Return in a sentence what the figures of a pair are of."""
+    first, second = pair.answered
+    return (
+        f"Over {in_common(pair)}; {first} answers of {pair.first} and {second} of {pair.second} to probes state a "
+        "confidence."
+    )
+
+
 def _measure_lines(measures: Mapping[str, Difference]) -> list[str]:
-    lines = [_line(_NAMES[name], *_figures(name, found)) for name, found in measures.items()]
+    lines = [_line(measure_name(name), *figures(name, found)) for name, found in measures.items()]
     about: dict[str, list[str]] = {}
     for name, found in measures.items():
         if found.difference.note:
-            about.setdefault(found.difference.note, []).append(_NAMES[name])
+            about.setdefault(found.difference.note, []).append(measure_name(name))
     return [*lines, *notes_lines([f"{', '.join(names)}: {note}" for note, names in about.items()], "  ")]
 
 
-def _figures(name: str, found: Difference) -> tuple[str, str, str, str, str, str, str]:
+def figures(name: str, found: Difference) -> tuple[str, str, str, str, str, str, str]:
     """Return both values, the difference, its interval, n and the p-values in words."""
     difference = found.difference
     if name == _OF_100:
@@ -139,20 +148,16 @@ def _figures(name: str, found: Difference) -> tuple[str, str, str, str, str, str
         values = [form(value) for value in (found.first, found.second)]
         shown = words.signed(difference.value)
         ends = words.interval(difference, kind="signed")
-    return values[0], values[1], shown, ends, str(difference.n), _p(found.p), _p(found.holm)
+    tested = ["" if p is None else words.p_value(p) for p in (found.p, found.holm)]
+    return values[0], values[1], shown, ends, str(difference.n), tested[0], tested[1]
 
 
 def _line(name: str, first: str, second: str, between: str, ends: str, n: str, p: str, corrected: str) -> str:
     return f"  {name:<20}{first:>7}{second:>7}{between:>7}  {ends:<15}{n:>4}{p:>7}{corrected:>7}".rstrip()
 
 
-def _p(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "<.001" if value < 0.0005 else "1" if value > 0.9995 else words.fraction(value)
-
-
-def _shift(shift: Estimate) -> str:
+def shift_words(shift: Estimate) -> str:
+    """Return a shift of the confidence in points with its interval, or why there is none."""
     if shift.value is None:
         return f"– ({shift.note})"
     ends = f" ({shift.note})" if shift.note else ""
@@ -162,7 +167,7 @@ def _shift(shift: Estimate) -> str:
 
 
 def _flip_lines(name: str, flips: Flips) -> list[str]:
-    lines = wrapped(_flipped(name, flips), "  ")
+    lines = wrapped(flips_words(name, flips), "  ")
     for heading, items in (("wrong to right", flips.gained), ("right to wrong", flips.lost)):
         if items:
             lines += [f"  {heading}", *(_item_line(item) for item in items[:SHOWN])]
@@ -171,10 +176,11 @@ def _flip_lines(name: str, flips: Flips) -> list[str]:
     return lines
 
 
-def _flipped(name: str, flips: Flips) -> str:
+def flips_words(name: str, flips: Flips) -> str:
+    """Return how many items changed sides, and McNemar's test."""
     return (
         f"{name}: {len(flips.gained)} wrong to right, {len(flips.lost)} right to wrong "
-        f"(McNemar's exact p {_p(flips.p)}, exploratory, n {flips.n})"
+        f"(McNemar's exact p {words.p_value(flips.p)}, exploratory, n {flips.n})"
     )
 
 
@@ -193,22 +199,16 @@ def _reply(reply: ItemReply) -> str:
 
 
 def _pair_markdown(pair: RunPair) -> list[str]:
-    between = f"{pair.second} - {pair.first}"
-    head = ["measure", pair.first, pair.second, between, "95 % interval", "n", "p", "Holm", "note"]
     shift = pair.confidence_shift
     parts = [
         f"## {pair.second} against {pair.first}",
-        f"**{pair.verdict.word}**: {cell(pair.verdict.sentence, 1000)}.",
+        f"**{VERDICTS[pair.verdict.word]}**: {cell(pair.verdict.sentence, 1000)}.",
         _listed(pair.notes),
-        f"Over {_common(pair)}; {pair.answered[0]} answers of {pair.first} and {pair.answered[1]} of {pair.second} to "
-        "probes state a confidence. The headline measures, corrected together:",
-        table(head, [_row(name, found) for name, found in pair.headline.items()]),
+        f"{what_is_compared(pair)} The headline measures, corrected together:",
+        _measures_table(pair, pair.headline, corrected=True),
         "Exploratory, not corrected for their number:",
-        table(
-            [name for name in head if name != "Holm"],
-            [_row(name, found, corrected=False) for name, found in pair.exploratory.items()],
-        ),
-        f"Mean confidence in probes answered in both: {cell(_shift(shift))}, n {shift.n}.",
+        _measures_table(pair, pair.exploratory, corrected=False),
+        f"Mean confidence in probes answered in both: {cell(shift_words(shift))}, n {shift.n}.",
         *_flips_markdown(pair, "probes", pair.probes),
         *_flips_markdown(pair, "traps", pair.traps),
     ]
@@ -224,10 +224,23 @@ def _pair_markdown(pair: RunPair) -> list[str]:
     return parts
 
 
-def _row(name: str, found: Difference, *, corrected: bool = True) -> list[str]:
-    *values, p, adjusted = _figures(name, found)
+def difference_head(pair: RunPair, *, corrected: bool) -> list[str]:
+    """Return the names of the columns of ``difference_row``."""
+    between = f"{pair.second} - {pair.first}"
+    tested = ["p", "Holm"] if corrected else ["p"]
+    return ["measure", pair.first, pair.second, between, "95 % interval", "n", *tested, "note"]
+
+
+def difference_row(name: str, found: Difference, *, corrected: bool) -> list[str]:
+    """Return a difference as cells, with the corrected p-value or without; the note is as it came."""
+    *values, p, adjusted = figures(name, found)
     tested = [p or "–", adjusted or "–"] if corrected else [p or "–"]
-    return [_NAMES[name], *values, *tested, cell(found.difference.note)]
+    return [measure_name(name), *values, *tested, found.difference.note]
+
+
+def _measures_table(pair: RunPair, measures: Mapping[str, Difference], *, corrected: bool) -> str:
+    rows = [difference_row(name, found, corrected=corrected) for name, found in measures.items()]
+    return table(difference_head(pair, corrected=corrected), [[*row[:-1], cell(row[-1])] for row in rows])
 
 
 def _flips_markdown(pair: RunPair, name: str, flips: Flips) -> list[str]:
@@ -239,7 +252,7 @@ def _flips_markdown(pair: RunPair, name: str, flips: Flips) -> list[str]:
         for item in items
     ]
     shown = [table(["", *_item_head(pair)], rows)] if rows else []
-    return [f"### {name.capitalize()} that changed sides", f"{_flipped(name.capitalize(), flips)}.", *shown]
+    return [f"### {name.capitalize()} that changed sides", f"{flips_words(name.capitalize(), flips)}.", *shown]
 
 
 def _item_head(pair: RunPair) -> list[str]:
@@ -256,7 +269,8 @@ def _item_row(item: ItemPair) -> list[str]:
     return row
 
 
-def _method(found: Comparison) -> str:
+def how_compared(found: Comparison) -> str:
+    """Return what the differences, intervals and p-values are."""
     return (
         f"Differences are the later run's value less {found.runs[0].letter}'s, over the items in common; 95 % "
         f"intervals and p from {found.draws} draws of items, paired, seed {found.seed}; Holm: p corrected over the "

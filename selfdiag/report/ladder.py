@@ -15,10 +15,9 @@ from selfdiag.report.arms import (
     excluded_sentence,
     induced_row,
     measured_in,
-    method_rows,
-    p_value,
+    method_markdown,
     profile_rows,
-    what_was_asked,
+    who_was_asked,
     with_ends,
 )
 from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
@@ -41,7 +40,7 @@ _QUESTION = (
 def ladder_lines(found: Ladder) -> list[str]:
     """Return the result as lines, none wider than ``WIDTH`` characters; the first says what it can confirm."""
     lines = [*wrapped(standing_sentence(found)), *(f"  because: {reason}" for reason in found.standing.reasons)]
-    lines += ["", f"profile ladder · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
+    lines += ["", f"profile ladder · {who_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
     lines += [*wrapped(measured_in(found.measured_run)), "", *wrapped(found.sentence), "", *arm_lines(found.arms)]
     lines += ["", *_contrast_lines(found), ""]
     for one in found.contrasts:
@@ -113,10 +112,10 @@ def _contrast_lines(found: Ladder) -> list[str]:
     lines = [f"{'own minus':<11}{'AUROC':>7}  {'95 % by item':<17}{'by item x batch':<17}{'p':>6}{'Holm':>7}"]
     for one in found.contrasts:
         by_item, by_batch = one.by_item.difference, one.by_batch.difference
-        holm = p_value(one.adjusted_p) if one.confirmatory else "expl."
+        holm = words.p_value(one.adjusted_p) if one.confirmatory else "expl."
         lines.append(
             f"{one.against:<11}{words.signed(by_item.value):>7}  {ends(by_item.ci, sign=True) or 'no interval':<17}"
-            f"{ends(by_batch.ci, sign=True) or 'no interval':<17}{p_value(one.by_item.p):>6}{holm:>7}"
+            f"{ends(by_batch.ci, sign=True) or 'no interval':<17}{words.p_value(one.by_item.p):>6}{holm:>7}"
         )
     return [*lines, "Holm over own - placebo and own - off; expl. = exploratory, not corrected"]
 
@@ -145,7 +144,7 @@ def ladder_markdown(run: Run, found: Ladder | None = None) -> str:
     """
     found = found or ladder_of(run)
     parts = [
-        f"# Profile ladder: {cell(found.model.name)}{' (simulated)' if found.model.simulated else ''}",
+        f"# Profile ladder: {cell(found.model.name)}{words.if_simulated(found.model.simulated)}",
         f"**{standing_sentence(found)}**",
         _reasons(found),
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
@@ -159,7 +158,7 @@ def ladder_markdown(run: Run, found: Ladder | None = None) -> str:
         _consumption(found),
         _silence(found),
         _limits(found),
-        "## How it was asked\n\n" + method_rows(run, "ladder", _flags(found), measured=found.measured_run),
+        "## How it was asked\n\n" + method_markdown(run, "ladder", _flags(found), measured=found.measured_run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -207,8 +206,8 @@ def _contrasts(found: Ladder) -> str:
             words.signed(one.by_item.difference.value),
             ends(one.by_item.difference.ci, sign=True),
             ends(one.by_batch.difference.ci, sign=True),
-            p_value(one.by_item.p),
-            p_value(one.adjusted_p),
+            words.p_value(one.by_item.p),
+            words.p_value(one.adjusted_p),
             str(one.by_item.difference.n),
             cell(one.by_item.difference.note),
         ]

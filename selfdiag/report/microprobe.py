@@ -115,10 +115,9 @@ def anchor_markdown(found: Anchor) -> str:
 
 def _what(found: Microprobe) -> str:
     summary = found.summary
-    simulated = " (simulated)" if found.simulated else ""
     claims = ", ".join(str(claim) for claim in summary.claims)
     asked = "" if len(found.items) == 1 else f" · {words.several(summary.asked, 'item')}, {summary.n} with a reading"
-    return f"{one_line(found.model, 60)}{simulated}{asked} · claimed: {claims} %"
+    return f"{one_line(found.model, 60)}{words.if_simulated(found.simulated)}{asked} · claimed: {claims} %"
 
 
 def _asked(item: ProbedItem, summary: MicroprobeSummary) -> list[str]:

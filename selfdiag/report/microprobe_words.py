@@ -23,6 +23,10 @@ _UNREAD = {
 }
 
 
+STRAYED = 10
+"""Points of confidence from which on replies to other claims contradict that it does not move."""
+
+
 class Figure(NamedTuple):
     """One figure as text; ``note`` says why a value or its interval is missing."""
 
@@ -56,15 +60,24 @@ def _item_words(item: ProbedItem) -> str:
         alone = points(item.unlabelled, sign=True)
         return f"it follows the claim only where the question names its topic: {said}, and {alone} without the name"
     if item.verdict == "pinned":
-        return f"it says {said}, whatever is claimed"
+        return f"it says {said}{_strays(item) or ', whatever is claimed'}"
     if item.verdict == "unmoved":
         noise = f"; another wording alone moves it by {points(item.noise)}" if item.noise else ""
-        return f"it does not follow the claimed accuracy: {said}{noise}"
+        return f"it does not follow the claimed accuracy: {said}{noise}{_strays(item)}"
     if item.verdict == "induced abstention":
         return f"the claim decides whether it answers: it abstains at {low} % and answers at {high} %"
     return " and ".join(
         f"at {claim} % {_unread(reply)}" for claim, reply in ((low, first), (high, last)) if reply.stated() is None
     )
+
+
+def _strays(item: ProbedItem) -> str:
+    """Return how far it goes at other claims than the two that are judged, empty where it stays with them."""
+    stated = [value for reply in item.claims.values() if (value := reply.stated()) is not None]
+    judged = [value for reply in item.ends() if (value := reply.stated()) is not None]
+    if max(stated) - max(judged) < STRAYED and min(judged) - min(stated) < STRAYED:
+        return ""
+    return f", yet at other claims it goes from {min(stated)} to {max(stated)}"
 
 
 def _set_words(found: MicroprobeSummary) -> str:

@@ -6,18 +6,27 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from selfdiag.safety import literal, one_line
+from selfdiag.safety import literal, one_line, redact
 
 WIDTH = 80
 INNER = WIDTH - 6
 """Characters of a line inside the card's frame."""
+TABLE = "\n\n| "
+"""Where a table starts in Markdown of ours: a bar at the start of a foreign text is escaped."""
 
 
 def cell(text: str, limit: int = 200) -> str:
-    """Return foreign text as one line in which Markdown and HTML mean nothing."""
-    shown = " ".join(literal(line) for line in text[:limit].splitlines()) + ("…" if len(text) > limit else "")
+    """Return foreign text without keys, as one line in which Markdown and HTML mean nothing."""
+    shown = " ".join(literal(line) for line in redact(text[:limit]).splitlines())
+    shown += "…" if len(text) > limit else ""
     shown = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", shown)
     return shown.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def excerpt(text: str, limit: int) -> str:
+    """Return foreign text without keys, harmless and with its lines, cut at ``limit`` characters where it is longer."""
+    shown = literal(redact(text[:limit]), keep_newlines=True)
+    return shown if len(text) <= limit else f"{shown}… ({len(text) - limit:,} more characters)"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

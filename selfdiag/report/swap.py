@@ -14,10 +14,9 @@ from selfdiag.report.arms import (
     excluded_sentence,
     induced_row,
     measured_in,
-    method_rows,
-    p_value,
+    method_markdown,
     profile_rows,
-    what_was_asked,
+    who_was_asked,
     with_ends,
 )
 from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
@@ -31,7 +30,7 @@ PUBLISHED = "In the published swaps AUROC changed by .04 at most."
 
 def swap_lines(found: Swap) -> list[str]:
     """Return the result as lines, none wider than ``WIDTH`` characters."""
-    lines = [f"swap · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
+    lines = [f"swap · {who_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
     lines += [*wrapped(f"{found.power_note}."), *wrapped(_source(found, plain=True))]
     lines += [*wrapped(measured_in(found.measured_run)), "", *wrapped(found.sentence), ""]
     lines += [*arm_lines(found.arms), "", f"{'':<14}{'AUROC':>7}  {'95 % by item':<18}{'p':>6}"]
@@ -39,7 +38,7 @@ def swap_lines(found: Swap) -> list[str]:
         auroc = contrast.measures["auroc"]
         shown = ends(auroc.difference.ci, sign=True) or "no interval"
         lines.append(
-            f"{_name(contrast):<14}{words.signed(auroc.difference.value):>7}  {shown:<18}{p_value(auroc.p):>6}"
+            f"{_name(contrast):<14}{words.signed(auroc.difference.value):>7}  {shown:<18}{words.p_value(auroc.p):>6}"
         )
     lines.append("exploratory, not corrected for their number")
     lines += ["", *wrapped(f"{_name(found.contrasts[0])}: {_effect(found)} {PUBLISHED}"), *wrapped(_ceilings(found))]
@@ -97,7 +96,7 @@ def swap_markdown(run: Run, found: Swap | None = None) -> str:
     head = ["measure", "subtracted", "from", "difference", "95 % by item", "p", "items", "note"]
     induced = [induced_row(arm) for arm in found.arms if arm.induced is not None]
     parts = [
-        f"# Profile swap: {cell(found.model.name)}{' (simulated)' if found.model.simulated else ''}",
+        f"# Profile swap: {cell(found.model.name)}{words.if_simulated(found.model.simulated)}",
         f"**{found.power_note}. {_source(found, plain=False)}**",
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
         f"**{found.sentence}** {_name(found.contrasts[0])}: {_effect(found)} {PUBLISHED}",
@@ -111,7 +110,7 @@ def swap_markdown(run: Run, found: Swap | None = None) -> str:
         "## Abstentions\n\n" + table(["arm", "rows abstained", "induced", "95 % interval", "items", "note"], induced),
         f"## Ceilings\n\n{_ceilings(found)}",
         f"## Was the profile read?\n\n{consumption_sentence(THEIRS, found.consumption)}",
-        "## How it was asked\n\n" + method_rows(run, "swap", _flags(found), measured=found.measured_run),
+        "## How it was asked\n\n" + method_markdown(run, "swap", _flags(found), measured=found.measured_run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

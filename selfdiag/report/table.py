@@ -52,6 +52,8 @@ def groups_table(summaries: Summaries, *, attempted: bool = False, width: int = 
         rows.append(_Row(name="all together", metrics=metrics, says=says, tier=""))
     longest = max(len(row.name) for row in rows)
     room = min(longest, max(width - sum(_WIDTHS), LEAST_NAME))
+    shown = _shortened([row.name for row in rows], room)
+    rows = [row._replace(name=name) for row, name in zip(rows, shown, strict=True)]
     lines = [_line("", _HEAD, room)]
     for row in rows:
         lines += ([""] if row is rows[-1] and pooled is not None else []) + _lines_of(row, room)
@@ -100,8 +102,22 @@ def sources_lines(sources: dict[str, Source], group: Group | None = None) -> lis
 
 def group_name(group: Group | None) -> str:
     """Return a group's name: its model, topic and file, as far as they divide the rows."""
-    parts = [] if group is None else [group.model, group.bin, group.file]
-    return " · ".join(one_line(part, 40) if part else "(no name)" for part in parts if part is not None) or "all rows"
+    if group is None:
+        return "all rows"
+    parts = [one_line(part, 40) if part else "(no name)" for part in (group.model, group.bin) if part is not None]
+    if group.file is not None:
+        parts.append(_end(one_line(group.file, 400), 40))
+    return " · ".join(parts) or "all rows"
+
+
+def _shortened(names: Sequence[str], room: int) -> list[str]:
+    """Return the beginnings of names that are too long, or their ends where these alone tell them apart."""
+    begun = [name if len(name) <= room else f"{name[: room - 1]}…" for name in names]
+    return begun if len(set(begun)) == len(set(names)) else [_end(name, room) for name in names]
+
+
+def _end(text: str, room: int) -> str:
+    return text if len(text) <= room else f"…{text[1 - room :]}"
 
 
 class _Row(NamedTuple):
@@ -132,8 +148,7 @@ def _lines_of(row: _Row, room: int) -> list[str]:
         *("" if found.ci is None else f"{_short(found.ci[0])}-{_short(found.ci[1])}" for found in rest),
         "",
     )
-    shown = row.name if len(row.name) <= room else f"{row.name[: room - 1]}…"
-    lines = [_line(shown, values, room)]
+    lines = [_line(row.name, values, room)]
     return [*lines, _line("", intervals, room)] if any(intervals) else lines
 
 

@@ -12,11 +12,11 @@ from selfdiag.report.arms import (
     arm_rows,
     ends,
     measured_in,
-    method_rows,
+    method_markdown,
     points,
     points_ends,
     profile_rows,
-    what_was_asked,
+    who_was_asked,
 )
 from selfdiag.report.page import WIDTH, cell, notes_lines, table, wrapped
 from selfdiag.runs.store import Run
@@ -28,7 +28,7 @@ def topicpass_lines(found: TopicPass) -> list[str]:
     """Return the result as lines, none wider than ``WIDTH`` characters; too few items are told first."""
     sentence = wrapped(found.sentence)
     lines = [*sentence, ""] if found.too_few else []
-    lines += [f"topic pass · {what_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
+    lines += [f"topic pass · {who_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
     lines += [*wrapped(measured_in(found.measured_run)), ""]
     lines += [] if found.too_few else [*sentence, ""]
     lines.append(f"{'false minus true':<26}{'topic named':<28}topic not named")
@@ -123,7 +123,7 @@ def topicpass_markdown(run: Run, found: TopicPass | None = None) -> str:
         f"{figures.released} with the {PASSES[figures.labelled]}" for figures in (found.labelled, found.unlabelled)
     )
     parts = [
-        f"# Topic pass: {cell(found.model.name)}{' (simulated)' if found.model.simulated else ''}",
+        f"# Topic pass: {cell(found.model.name)}{words.if_simulated(found.model.simulated)}",
         f"**{found.sentence}**",
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
         f"## Design\n\n{_design(found)} The prompts of an item differ in the numbers of the slot and in the line that "
@@ -135,7 +135,7 @@ def topicpass_markdown(run: Run, found: TopicPass | None = None) -> str:
         "the false profile among those answered under the true one; the opposite occurred in rows: "
         f"{released}.\n\n" + table(["measure", "pass", "value", "items", "note"], rows),
         f"## Arms\n\n{arms}",
-        "## How it was asked\n\n" + method_rows(run, "topicpass", _flags(found), measured=found.measured_run),
+        "## How it was asked\n\n" + method_markdown(run, "topicpass", _flags(found), measured=found.measured_run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

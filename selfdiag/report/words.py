@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from selfdiag.measure.estimate import Estimate
+from selfdiag.measure.summary import Composite
 from selfdiag.protocols.summary import Summary
+from selfdiag.safety import one_line
 
 SUPPORTS = "whether to trust this number from this model at these settings."
 SUPPORTS_NOT = "say how good its answers are, or what it knows."
-
 
 SAYS = {
     "stated": "says",
@@ -42,6 +43,11 @@ def signed(value: float | None) -> str:
     return f"{'-' if round(value, 3) < 0 else '+'}{text}"
 
 
+def p_value(p: float | None) -> str:
+    """Return a p-value with three decimals, or a dash."""
+    return "–" if p is None else "<.001" if p < 0.0005 else "1" if p > 0.9995 else fraction(p)
+
+
 def interval(estimate: Estimate, *, kind: str = "fraction") -> str:
     """Return a 95 % interval in brackets, or an empty text when there is none.
 
@@ -55,6 +61,21 @@ def interval(estimate: Estimate, *, kind: str = "fraction") -> str:
     if kind == "signed":
         return f"[{_short(low, sign=True)}, {_short(high, sign=True)}]"
     return f"[{_short(low)}, {_short(high)}]"
+
+
+def if_simulated(simulated: bool) -> str:
+    """Return what stands behind the name of a simulated model, and nothing behind that of a real one."""
+    return " (simulated)" if simulated else ""
+
+
+def draw_name(draw: str, limit: int) -> str:
+    """Return the name of a draw, or of the file or folder that was asked, in at most ``limit`` characters."""
+    return one_line(draw.replace("\\", "/").rstrip("/").rpartition("/")[2], limit)
+
+
+def sentence(text: str) -> str:
+    """Return a remark as a sentence, with a capital and a full stop; an empty one stays empty."""
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def headline(summary: Summary) -> str:
@@ -77,6 +98,28 @@ def headline(summary: Summary) -> str:
 def source(summary: Summary) -> str:
     """Return which source of confidence the measures speak of."""
     return str((summary.asked_with or {}).get("confidence", "stated"))
+
+
+def composite(found: Composite) -> str:
+    """Return the composite in points with its interval, or an empty text where there is none."""
+    if found.value is None:
+        return ""
+    ends = f" [{found.ci[0]:.0f}, {found.ci[1]:.0f}]" if found.ci else ""
+    return f"{found.value:.0f} of 100{ends}"
+
+
+def attempted_as_wrong(summary: Summary) -> str:
+    """Return the figures in which refusals and abstentions with a confidence count as wrong, in one sentence."""
+    metrics, stated = summary.metrics_attempted, summary.mean_confidence_attempted
+    accuracy, gap, brier, auroc = (metrics[name] for name in ("accuracy", "gap", "brier", "auroc"))
+    figures = (
+        f"accuracy {percent(accuracy.value)} {interval(accuracy, kind='percent')}",
+        f"stated {'–' if stated is None else f'{stated:.0f}'}",
+        f"gap {signed(gap.value)} {interval(gap, kind='signed')}",
+        f"Brier {fraction(brier.value)} {interval(brier)}",
+        f"AUROC {fraction(auroc.value)} {interval(auroc)}",
+    )
+    return f"Attempted as wrong, n {gap.n}: {', '.join(figure.rstrip() for figure in figures)}"
 
 
 def opinion_notes(summary: Summary) -> tuple[str, ...]:

@@ -49,6 +49,21 @@ class Columns:
         )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """Graded answers of one file; ``model`` and ``logprob`` have one entry per row or are None.
+
+    ``logprob`` is a fraction in [0, 1] or NaN. ``notes`` say in plain sentences how the file was read, and
+    ``missing`` what should be in it and is not.
+    """
+
+    columns: Columns
+    model: tuple[str, ...] | None = None
+    logprob: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
+    missing: str = ""
+
+
 def item_number(bin_name: str, item: str) -> int:
     """Return a number that stands for an item: the same everywhere, another for every other item.
 

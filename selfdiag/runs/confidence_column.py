@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selfdiag.elicit.confidence import run_scale
-from selfdiag.elicit.reading import read_reply
+from selfdiag.elicit.reading import Reading, read_reply
 from selfdiag.runs.columns import fractions
-from selfdiag.runs.table_file import TableFile
 from selfdiag.safety import SelfdiagError, one_line
 
 NOTHING = {"", "nan", "na", "n/a", "null", "none"}
@@ -27,15 +26,29 @@ def reply_text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
+class Source(Protocol):
+    """The file that a column belongs to; ``unit`` is what its rows are counted in."""
+
+    shown: str
+    columns: dict[str, str]
+    is_report: bool
+    unit: str
+
+    def fault(self, line: int, what: str) -> SelfdiagError:
+        """Return an error that names the file and the row."""
+
+
 class StatedColumn:
     """Confidences as they stand in a file, and the decision whether they are percent or fractions.
 
-    Token probabilities may also be natural logarithms: then none is above 0.
+    Token probabilities may also be natural logarithms: then none is above 0. A run's report states percent, whatever
+    its values are.
     """
 
-    def __init__(self, table: TableFile, key: str) -> None:
+    def __init__(self, table: Source, key: str) -> None:
         self._table, self._column = table, table.columns[key]
         self._logarithms = key == "logprob"
+        self._of_a_report = table.is_report and self._column == "confidence"
         self._values: list[float] = []
         self._explicit: list[int] = []
         self._fraction_at = self._percent_at = self._logarithm_at = 0
@@ -61,10 +74,13 @@ class StatedColumn:
         Raises:
             SelfdiagError: when fractions and percentages are mixed.
         """
+        if self._of_a_report:
+            return np.array(self._values, dtype=np.float64) / 100, "confidence: percent, as in every report of a run"
         if self._fraction_at and self._percent_at:
             raise SelfdiagError(
-                f"{self._table.shown}: column {one_line(self._column, 60)!r} mixes percent and fractions (line "
-                f"{self._percent_at} is above 1, line {self._fraction_at} between 0 and 1): write all as "
+                f"{self._table.shown}: column {one_line(self._column, 60)!r} mixes percent and fractions "
+                f"({self._table.unit} {self._percent_at} is above 1, {self._table.unit} {self._fraction_at} between 0 "
+                "and 1): write all as "
                 "0-100 or all as 0-1"
             )
         values = np.array(self._values, dtype=np.float64)
@@ -114,11 +130,12 @@ class RepliesColumn:
         self._values: list[int | None] = []
         self._flags: list[tuple[str, ...]] = []
 
-    def add(self, line: int, value: Any) -> None:  # noqa: ARG002 - no reply is a fault of its line
-        """Read one reply."""
-        reading = read_reply(reply_text(value))
+    def add(self, line: int, value: Any, cut: bool = False) -> Reading:  # noqa: ARG002 - no reply is a fault
+        """Read one reply; ``cut`` says that a limit ended it."""
+        reading = read_reply(reply_text(value), cut)
         self._values.append(reading.confidence)
         self._flags.append(reading.flags)
+        return reading
 
     def decided(self) -> tuple[NDArray[np.float64], str]:
         """Return fractions or NaN, and a sentence that says how they were read."""

@@ -119,6 +119,11 @@ class Engine:
                     yield event
             warm_up = False
             mode = self._verdict()
+            if mode is None and not self._stopping:
+                # a plan may be shorter than the errors in a row that end a run
+                fault = self._known[trial_id(trial[-1])].error
+                assert fault is not None  # noqa: S101 - with a reply there is a verdict
+                yield self._fail(fault.kind, f"no call got a reply, the last one failed so: {fault.message}")
         if not self._stopping and mode is not None:
             yield mode
             for event in self._adopted(mode):

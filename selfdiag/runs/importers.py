@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -15,28 +15,15 @@ from numpy.typing import NDArray
 
 from selfdiag.elicit.confidence import run_scale
 from selfdiag.elicit.grading import Outcome
-from selfdiag.runs.columns import Columns, fractions, item_number
+from selfdiag.runs.columns import Answers, Columns, fractions, item_number
 from selfdiag.runs.confidence_column import NOTHING, RepliesColumn, StatedColumn, reply_text
+from selfdiag.runs.logged import RIGHT, WRONG
 from selfdiag.runs.records import AGREEMENT, MEASURED_SECTIONS, POSTHOC
-from selfdiag.runs.table_file import KEYS, TableFile
+from selfdiag.runs.table_file import KEYS, OF_A_REPORT, TableFile
 from selfdiag.safety import SelfdiagError, one_line
 
-_RIGHT = {"1", "1.0", "true", "yes", "right", "correct"}
-_WRONG = {"0", "0.0", "-0.0", "false", "no", "wrong", "incorrect"}
+_SIMULATED = "simulated: these replies were written by a script, not by a model"
 _OTHER = {"abstained", "refused", "unparsed", "truncated", "empty", "overflow", "error"}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Answers:
-    """Graded answers of one file; ``model`` and ``logprob`` have one entry per row or are None.
-
-    ``logprob`` is a fraction in [0, 1] or NaN. ``notes`` say in plain sentences how the file was read.
-    """
-
-    columns: Columns
-    model: tuple[str, ...] | None = None
-    logprob: NDArray[np.float64] | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +44,7 @@ class _RecordRow(msgspec.Struct):
     bin: str
     trap: bool
     section: str
-    outcome: Outcome
+    outcome: Outcome | Literal["answered"]
     confidence: int | None = None
     flags: tuple[str, ...] = ()
 
@@ -68,7 +55,8 @@ def read_answers(path: Path, mapping: Mapping[str, str]) -> Answers:
     Confidences are read as percent (0-100) or as fractions (0-1) for the whole file: as fractions when none is
     above 1. A value with a percent sign speaks for itself. An empty confidence is missing; an empty label means
     that the answer was not graded, and counts as ``unparsed``. Records of a run are known by their fields, and
-    read as a run is, when there is no mapping.
+    read as a run is, when there is no mapping; a run's report as CSV is known by its columns: of it the probes and
+    traps are read, and their confidence is percent.
 
     Where ``raw`` is mapped and no column holds the confidence, it is read from the replies.
 
@@ -115,7 +103,7 @@ class _Reader:
         """Return the whole file."""
         table = self._table
         from_replies = "confidence" not in table.columns
-        keys = [key for key in KEYS if key in table.columns and (key != "raw" or from_replies)]
+        keys = [key for key in (*KEYS, *OF_A_REPORT) if key in table.columns and (key != "raw" or from_replies)]
         place = {key: index for index, key in enumerate(keys)}
         stated = RepliesColumn() if from_replies else StatedColumn(table, "confidence")
         token = StatedColumn(table, "logprob") if "logprob" in place else None
@@ -125,8 +113,15 @@ class _Reader:
         bins: list[str] = []
         models: list[str] = []
         traps = bytearray()
+        own_words = bytearray()
+        simulated = False
         names: dict[Any, str] = {}
         for line, values in table.rows(keys):
+            if table.is_report:
+                if values[place["section"]] not in MEASURED_SECTIONS:
+                    continue
+                own_words.append("flags" in place and "free_text" in values[place["flags"]].split())
+                simulated = simulated or ("simulated" in place and values[place["simulated"]] == "true")
             stated.add(line, values[stands_in])
             outcome.append(self._outcome(line, values[place["correct"]]))
             bin_name = self._named(values, place, "bin", names)
@@ -138,8 +133,10 @@ class _Reader:
             traps.append(self._flag(line, values[place["trap"]]) if "trap" in place else 0)
             if token is not None:
                 token.add(line, values[place["logprob"]])
+        if table.is_report and not outcome:
+            raise SelfdiagError(f"{table.shown} has no reply to a probe or a trap")
         confidence, note = stated.decided()
-        notes = [note]
+        notes = [_SIMULATED, note] if simulated else [note]
         if self._ungraded:
             notes.append(f"{self._ungraded} rows have no label and count as unparsed")
         logprob = None
@@ -152,7 +149,7 @@ class _Reader:
             trap=np.frombuffer(bytes(traps), dtype=np.bool_),
             outcome=tuple(outcome),
             confidence=confidence,
-            free_text=np.zeros(len(outcome), dtype=np.bool_),
+            free_text=np.frombuffer(bytes(own_words or len(outcome)), dtype=np.bool_),
         )
         return Answers(
             columns=columns, model=tuple(models) if "model" in place else None, logprob=logprob, notes=tuple(notes)
@@ -174,9 +171,9 @@ class _Reader:
 
     def _label(self, line: int, value: Any) -> str:
         text = _name(value).strip().lower()
-        if text in _RIGHT:
+        if text in RIGHT:
             return "correct"
-        if text in _WRONG:
+        if text in WRONG:
             return "incorrect"
         if text in NOTHING:
             return "unlabelled"
@@ -196,10 +193,10 @@ class _Reader:
     def _flag(self, line: int, value: Any) -> bool:
         text = _name(value).strip().lower()
         if text not in self._flags:
-            if text not in _RIGHT | _WRONG | NOTHING:
+            if text not in RIGHT | WRONG | NOTHING:
                 column = one_line(self._table.columns["trap"], 60)
                 raise self._table.fault(line, f"column {column!r}: {one_line(text, 40)!r} is neither yes nor no")
-            self._flags[text] = text in _RIGHT
+            self._flags[text] = text in RIGHT
         return self._flags[text]
 
     @staticmethod

@@ -10,6 +10,7 @@ from datetime import datetime
 from selfdiag.battery.items import Probe
 from selfdiag.battery.self_assessment import FormalTask, SelfAssessment, Statement, self_assessment
 from selfdiag.elicit.formal import check_form
+from selfdiag.elicit.grading import GRADED
 from selfdiag.runs.claims import CLAIM, EXAMPLE
 from selfdiag.runs.ladder_plan import FALSE, OFF, OTHER, OWN, PLACEBO, SHUFFLED, TRUE
 from selfdiag.runs.plan import FRESH_CHECK
@@ -63,7 +64,6 @@ _SHARED = ("item_id", "section", "arm", "claim", "claim_bin", "labelled", "parap
 """What a planned call and its record both say."""
 # the standard library takes any character between day and time
 _TIME = re.compile(r"[0-9TZ:.+-]+")
-_GRADED = frozenset({"correct", "incorrect"})
 _KEYS_OF_STATEMENT = ("domain", "number", "criterion", "reverse")
 
 
@@ -124,7 +124,7 @@ def _value_fits(record: Record, value: float) -> bool:
         return False
     if record.section in SELF_REPORTS:
         return record.outcome == ANSWERED
-    return record.section == TASKS and record.outcome in _GRADED
+    return record.section == TASKS and record.outcome in GRADED
 
 
 def _check_time(text: str) -> None:
@@ -207,6 +207,8 @@ def _check_plan(manifest: Manifest) -> None:
             if not 0 <= value <= most:
                 raise ValueError(f"the plan's call {call.call_id!r} has the {name} {value}")
         _check_arm(call)
+    if number[FRESH_CHECK] % 2:
+        raise ValueError("a question of its fresh check stands in no pair")
     _check_profiles(manifest)
 
 

@@ -43,7 +43,8 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     The fields of ``FREE`` may change at any time; a resumed run must keep all others, which change what is asked or how
     it is read. ``confidence`` holds the sources to collect, of ``SOURCES``; the
-    first is the one the measures speak of. ``instances`` are passes through the statements of the questionnaire,
+    first is the one the measures speak of. ``impute`` is a confidence for replies that state none, in the
+    attempted-as-wrong figures alone. ``instances`` are passes through the statements of the questionnaire,
     ``ratings`` those through the criteria of the self-profile, and ``tasks`` the scored elements of each criterion
     of the external profile; they count where their section is asked. ``weights`` of the criteria and ``years``, after
     which knowledge is not current at all, belong to the figures of an assessment.
@@ -68,6 +69,7 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     num_ctx: int = 2048
     confidence: tuple[str, ...] = ("stated",)
+    impute: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     think: Thinking = "off"
     concurrency: int | Literal["auto"] | None = None
     budget_seconds: float | None = None

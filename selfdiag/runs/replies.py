@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -33,13 +33,13 @@ class GradedReply(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a record that follow from the text of its reply."""
 
     answer: str | None
-    confidence: int | None
+    confidence: Annotated[int, msgspec.Meta(ge=0, le=100)] | None
     parse: Parse
     flags: tuple[str, ...]
     outcome: Outcome | Literal["answered"]
     rule: str
     reasoning: str
-    value: float | None = None
+    value: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
 
 def grade_reply(

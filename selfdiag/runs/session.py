@@ -95,12 +95,11 @@ class Session:
         budget = 2 * max(self.settings.max_tokens or 0, THINKING_TOKENS)
         return max(self.settings.num_ctx, budget + ROOM_BESIDE_THINKING)
 
-    def nothing_left(self) -> bool:
-        """Return whether a resumed run has a reply to every call already."""
+    def calls_left(self) -> int:
+        """Return how many calls want a reply: all of a new run, of a resumed one those that have none."""
         if self._resume is None:
-            return False
-        latest = read_run(self._resume).latest()
-        return not open_calls(self.plan.calls, latest)
+            return len(self.plan.calls)
+        return len(open_calls(self.plan.calls, read_run(self._resume).latest()))
 
     def stop(self) -> None:
         """Stop cleanly; safe to call at any moment, also while a model loads."""

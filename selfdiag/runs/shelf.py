@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -29,13 +31,15 @@ def find_run(name: str) -> Path:
     Raises:
         SelfdiagError: when none or several match.
     """
+    if not name.strip():  # an unset variable of a script must not mean the folder that one is in
+        raise SelfdiagError("a run has a name: write an id, a unique part of it, 'latest', or a path")
     folders = run_folders()
     shown = one_line(name, 80)
     if name == "latest":
         return _latest(folders)
     exact = [folder for folder in folders if folder.name == name]
     matches = exact or [
-        folder for folder in folders if name and (folder.name.startswith(name) or folder.name.endswith(f"-{name}"))
+        folder for folder in folders if folder.name.startswith(name) or folder.name.endswith(f"-{name}")
     ]
     if len(matches) == 1:
         return matches[0]
@@ -43,7 +47,7 @@ def find_run(name: str) -> Path:
     if (path / MANIFEST).is_file():
         return path
     if len(matches) > 1:
-        listed = ", ".join(folder.name for folder in matches[:4]) + (", …" if len(matches) > 4 else "")
+        listed = ", ".join(one_line(folder.name, 40) for folder in matches[:4]) + (", …" if len(matches) > 4 else "")
         raise SelfdiagError(f"{shown!r} names {len(matches)} runs ({listed}): write more of the id")
     if path.exists():
         read_manifest(path)  # says why it is no run
@@ -77,6 +81,26 @@ def remove_run(folder: Path) -> None:
     Raises:
         SelfdiagError: when it is no run, is being written, or cannot be deleted.
     """
+    with _ours_alone(folder):
+        try:
+            shutil.rmtree(folder.resolve())  # a folder cannot be deleted by the name '.'
+        except OSError as error:
+            raise SelfdiagError(f"{one_line(str(folder))} cannot be deleted ({error.strerror})") from None
+
+
+def check_removable(folder: Path) -> None:
+    """Check that a run folder could be deleted now.
+
+    Raises:
+        SelfdiagError: when it is no run, or is being written.
+    """
+    with _ours_alone(folder):
+        pass
+
+
+@contextmanager
+def _ours_alone(folder: Path) -> Iterator[None]:
+    """Hold the lock of a run that may be deleted."""
     read_manifest(folder)
     if folder.is_symlink():
         raise SelfdiagError(f"{one_line(str(folder))} is a link: delete the link or what it points to yourself")
@@ -86,10 +110,8 @@ def remove_run(folder: Path) -> None:
     except Timeout:
         raise SelfdiagError(f"another process is writing to {one_line(str(folder))}") from None
     except OSError:
-        pass  # a folder that cannot be locked cannot be deleted either, which the next step says
+        pass  # a folder that cannot be locked cannot be deleted either, which deleting says
     try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise SelfdiagError(f"{one_line(str(folder))} cannot be deleted ({error.strerror})") from None
+        yield
     finally:
         lock.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -72,7 +73,7 @@ class RunWriter:
             SelfdiagError: when the folder holds something already or cannot be written.
         """
         try:
-            if folder.exists() and any(path.name != ".lock" for path in folder.iterdir()):
+            if folder.exists() and any(path.name != ".lock" and not _is_part(path) for path in folder.iterdir()):
                 raise SelfdiagError(
                     f"{one_line(str(folder))} is not empty: name a new folder with --out, "
                     f"or go on with a stopped run by --resume {one_line(str(folder))}"
@@ -193,6 +194,8 @@ class RunWriter:
             raise SelfdiagError(
                 f"another process is writing to {one_line(str(self.folder))}: wait for it or stop it first"
             ) from None
+        for path in filter(_is_part, self.folder.iterdir()):
+            path.unlink(missing_ok=True)
 
     def _full(self, error: OSError) -> SelfdiagError:
         shown = one_line(str(self.folder))
@@ -225,6 +228,11 @@ def replace_file(path: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _is_part(path: Path) -> bool:
+    """Return whether this is a part of a manifest that was never finished, because its writer was killed."""
+    return re.fullmatch(rf"\.{re.escape(MANIFEST)}-[0-9a-f]{{8}}", path.name) is not None
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from selfdiag.models.json_values import with_whole_characters
+from selfdiag.runs.json_document import decode
 from selfdiag.safety import SelfdiagError, nearest, one_line
 
 KEYS = ("confidence", "correct", "item", "bin", "model", "trap", "logprob", "raw")
@@ -21,6 +23,10 @@ OBJECTS_LOOKED_AT = 50
 """So many JSON objects at the start of a file tell which columns it has."""
 RECORD_MEMBERS = frozenset({"call_id", "outcome", "section"})
 """By these a run's records are known."""
+REPORT_COLUMNS = RECORD_MEMBERS | {"confidence", "confidence_source"}
+"""By these a run's report as CSV is known."""
+OF_A_REPORT = ("section", "flags", "simulated")
+"""What is read of a report beside ``KEYS``, from columns of these very names."""
 MAX_FIELD = 20_000_000
 """Characters of one CSV field."""
 
@@ -57,6 +63,8 @@ def parse_mapping(text: str) -> dict[str, str]:
 class TableFile:
     """A file of rows: its format, its columns, and its rows as they are read."""
 
+    unit = "line"
+
     def __init__(self, path: Path, mapping: Mapping[str, str]) -> None:
         self.path = path
         self.shown = one_line(str(path), 120)
@@ -69,6 +77,7 @@ class TableFile:
         self._delimiter = max(",;\t", key=first.count)
         self.names = self._members() if self._json else self._header(first)
         self.is_records = self._json and set(self.names) >= RECORD_MEMBERS
+        self.is_report = not self._json and set(self.names) >= REPORT_COLUMNS
         self.columns: dict[str, str] = {}
         for key, column in mapping.items():
             if column not in self.names:
@@ -80,6 +89,8 @@ class TableFile:
                     self.columns[key] = name
         if "correct" not in self.columns and "outcome" in self.names:
             self.columns["correct"] = "outcome"
+        if self.is_report:
+            self.columns |= {name: name for name in OF_A_REPORT if name in self.names}
 
     def fault(self, line: int, what: str) -> SelfdiagError:
         """Return an error that names the file and the line."""
@@ -127,8 +138,8 @@ class TableFile:
             # of a long file only lines that may hold a column not seen yet
             if place < OBJECTS_LOOKED_AT or any(name in line for name in sought):
                 # a line that is no object is told of with its number when the rows are read
-                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    names |= dict.fromkeys(msgspec.json.decode(line, type=dict[str, Any]))
+                with suppress(ValueError):
+                    names |= dict.fromkeys(decode(line, dict[str, Any]))
                     sought -= {f'"{name}"'.encode("utf-8", "replace") for name in names}
         return list(names)
 
@@ -161,7 +172,7 @@ class TableFile:
         written = [f'"{column}"'.encode() for column in columns]
         for number, line in self.lines():
             try:
-                row = msgspec.structs.astuple(decoder.decode(line))
+                row = msgspec.structs.astuple(_decoded(decoder, line))
                 twice = _member_twice(line, columns) if any(line.count(name) > 1 for name in written) else None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
                 raise self.fault(number, f"not a JSON object ({one_line(str(error), 80)})") from None
@@ -192,6 +203,14 @@ class TableFile:
                 raise self.fault(begins, what) from None
             except UnicodeDecodeError:
                 raise self.fault(begins, "from here on not UTF-8 text: save the file as UTF-8") from None
+
+
+def _decoded(decoder: msgspec.json.Decoder[msgspec.Struct], line: bytes) -> msgspec.Struct:
+    """Return a line as a row; half a surrogate pair, which a model may write, becomes U+FFFD."""
+    try:
+        return decoder.decode(line)
+    except msgspec.DecodeError:
+        return decoder.decode(with_whole_characters(line))
 
 
 def _member_twice(line: bytes, columns: Sequence[str]) -> str | None:

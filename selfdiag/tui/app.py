@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 from rich.console import RenderableType
 from textual import events
-from textual.app import App, SystemCommand
+from textual.actions import ActionParseResult
+from textual.app import App, ScreenStackError, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
+from textual.css.query import NoMatches
+from textual.dom import DOMNode
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
-from textual.worker import WorkerFailed
+from textual.widget import Widget
+from textual.worker import Worker, WorkerFailed
 
 from selfdiag.safety import SelfdiagError, one_line, redact, without_secrets
 from selfdiag.tui.actions import Action, actions_of, nodes_of
 from selfdiag.tui.choices import Choices, Preferences, preferences, remember, remembered
 from selfdiag.tui.saving import save_here, stamped
 from selfdiag.tui.screens.home import HomeScreen
-from selfdiag.tui.themes import NAMES, THEMES
+from selfdiag.tui.screens.palette import Palette
+from selfdiag.tui.terminal import Harmless, Plain, has_few_characters, has_few_colours
+from selfdiag.tui.themes import NAMES, TERMINAL, THEMES
 from selfdiag.tui.widgets.too_small import LOWEST, NARROWEST, TooSmall, fits
 
 if TYPE_CHECKING:
@@ -79,14 +87,26 @@ class SelfdiagApp(App[int]):
         except SelfdiagError as error:
             self.preferences = Preferences()
             self.trouble = str(error)
-        self.ascii = self.preferences.ascii
+        wanted = self.preferences.ascii
+        self.ascii = has_few_characters() if wanted is None else wanted
+        self._last_looks = Harmless(), Plain()
         self.fault = ""
         self._clashes: set[str] = set()
+        self._begin_in(NAMES[self._first_theme()])
+
+    def _begin_in(self, name: str) -> None:
+        """Take a theme before the styles are read: taken later, it has all of them read a second time."""
+        for theme in THEMES:
+            self.register_theme(theme)
+        if name == TERMINAL:
+            return  # Textual draws otherwise in it, and sets that up when the theme changes
+        self.set_reactive(SelfdiagApp.theme, name)
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.set_class(self.current_theme.dark, "-dark-mode", update=False)
+        self.set_class(not self.current_theme.dark, "-light-mode", update=False)
 
     def on_mount(self) -> None:
         """Show the home screen in the person's theme and with their keys."""
-        for theme in THEMES:
-            self.register_theme(theme)
         self.theme = NAMES[self._first_theme()]
         if self.preferences.keys:
             self.set_keymap(self.preferences.keys)
@@ -101,9 +121,17 @@ class SelfdiagApp(App[int]):
         if wanted and wanted not in NAMES:
             self.trouble = f"[app] theme: {one_line(wanted, 40)!r} is none of {', '.join(NAMES)}"
             wanted = ""
-        # a console of 16 colours has better ones of its own than the nearest to ours
-        poor = os.environ.get("TERM") == "linux" and not os.environ.get("COLORTERM")
-        return wanted or ("terminal" if poor else self.choices.theme if self.choices.theme in NAMES else "dark")
+        remembered = self.choices.theme if self.choices.theme in NAMES else "dark"
+        return wanted or ("terminal" if has_few_colours() else remembered)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what every line goes through before it is sent to the terminal."""
+        harmless, plain = self._last_looks
+        filters: Sequence[LineFilter] = super().get_line_filters()
+        if self.native_ansi_color:
+            # Textual chooses at the start, when the theme is another one; the terminal's own colours it makes all black
+            filters = [NoColor() if isinstance(one, Monochrome) else one for one in filters]
+        return [*filters, harmless, *([plain] if self.ascii else [])]
 
     def _changed(self, screen: Screen[object]) -> None:
         self.call_later(self._fit)
@@ -118,7 +146,8 @@ class SelfdiagApp(App[int]):
         if not self.is_running or not self.screen_stack:
             return
         for screen in self.screen_stack:
-            if not screen.is_running:
+            if not screen.is_mounted:
+                screen.call_later(self._fit)
                 continue
             covers = screen.query(TooSmall)
             if fits(self.size):
@@ -174,6 +203,45 @@ class SelfdiagApp(App[int]):
 
         self.push_screen(CompareScreen(folders))
 
+    # Keys may come faster than screens are built and taken away.
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do something, but not on what is not built yet, is gone already, or has another screen above it."""
+        node = default_namespace
+        if isinstance(node, Widget) and not (node.is_mounted and node.is_attached and node.screen is self.screen):
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Take away the screen on top."""
+        self._end_work(self.screen)
+        return super().pop_screen()
+
+    def switch_screen(self, screen: Screen[Any] | str) -> AwaitComplete:
+        """Show a screen in place of the one on top."""
+        self._end_work(self.screen)
+        return super().switch_screen(screen)
+
+    def _end_work(self, screen: Screen[object]) -> None:
+        """Give up what a screen has begun: its widgets are taken apart one by one, and work would find some gone."""
+        for node in screen.walk_children(with_self=True):
+            self.workers.cancel_node(node)
+
+    def action_command_palette(self) -> None:
+        """Show every action."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(Palette())  # without Textual's id: the one before may still be going
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Return how a key is shown: by a word where its sign is no plain character."""
+        shown = super().get_key_display(binding)
+        return shown.replace("⏎", "enter") if self.ascii else shown
+
     def action_help(self) -> None:
         """Show what can be done here."""
         from selfdiag.tui.screens.help import HelpScreen
@@ -192,7 +260,7 @@ class SelfdiagApp(App[int]):
     def action_leave(self) -> None:
         """Leave the app; screens that are asking a model are asked first, the top one before the others."""
         # in a worker: a screen may show a question and wait for its answer
-        self.run_worker(self._leave(), group="leaving")
+        _: Worker[None] = self.run_worker(self._leave, group="leaving")
 
     async def action_quit(self) -> None:
         """Do the same for Textual's own way to quit."""
@@ -225,7 +293,7 @@ class SelfdiagApp(App[int]):
             self.say("a key is not copied")
         elif selected:
             self.copy_to_clipboard(selected)
-            self.say("sent to the terminal; whether it was copied, the terminal decides")
+            self.say("sent to the terminal; whether it was copied, the terminal decides. ctrl+p saves a picture")
         else:
             self.say("q quits; what was answered is always kept")
 
@@ -235,13 +303,14 @@ class SelfdiagApp(App[int]):
         self.keep(msgspec.structs.replace(self.choices, theme=name))
 
     def action_ascii(self) -> None:
-        """Draw plots with plain characters, or with fine ones again."""
+        """Draw with plain characters, or with fine ones again."""
         self.ascii = not self.ascii
         self.refresh_css()
         for screen in self.screen_stack:
             for widget in screen.walk_children(with_self=True):
                 widget.refresh(layout=True)
-        self.say("plots with plain characters" if self.ascii else "plots with fine characters")
+            screen.refresh_bindings()
+        self.say("plain characters" if self.ascii else "fine characters")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Return every action for the palette: those of the focused widget, of the screen, then of the app."""
@@ -252,7 +321,7 @@ class SelfdiagApp(App[int]):
                     yield SystemCommand(action.description, f"key: {keys}", lambda action=action: self._do(action))
         for name in NAMES:
             yield SystemCommand(f"theme: {name}", "colours of the app", lambda name=name: self.action_theme(name))
-        yield SystemCommand("plain plots", "plots with plain characters, or fine ones again", self.action_ascii)
+        yield SystemCommand("plain characters", "ASCII alone, or fine signs again", self.action_ascii)
         yield SystemCommand("save a picture", "the screen as an SVG file", self.action_picture)
 
     def _do(self, action: Action) -> None:
@@ -281,8 +350,16 @@ class SelfdiagApp(App[int]):
         save_here(self, {f"{stamped('screen')}.svg": self.export_screenshot().encode()})
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """Return the screen as SVG; no known key stands in it, whatever a widget shows."""
-        return without_secrets(super().export_screenshot(title=title, simplify=simplify))
+        """Return the screen as SVG that fetches nothing; no known key stands in it, whatever a widget shows."""
+        from selfdiag.tui.svg_file import self_contained
+
+        return self_contained(without_secrets(super().export_screenshot(title=title, simplify=simplify)))
+
+    def _handle_exception(self, error: Exception) -> None:
+        # once the app ends its widgets are taken apart, and what is still under way may look for one in vain
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        if not (self._exit and isinstance(cause, NoMatches | ScreenStackError)):
+            super()._handle_exception(error)
 
     def panic(self, *renderables: RenderableType) -> None:  # noqa: ARG002 - they hold local variables
         """End the app with one line, whatever Textual would print."""

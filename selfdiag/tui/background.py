@@ -21,12 +21,16 @@ def begin(
 ) -> None:
     """Do something on the event loop for a widget or screen, which hears of its end as ``Worker.StateChanged``.
 
+    Nothing is begun for a screen that has been left: it may be taken apart before it was put up.
+
     Args:
         owner: the widget or screen; what it has begun ends with it.
         work: an async function.
         arguments: handed to it.
         group: what the owner has begun in the same group before is given up.
     """
+    if not owner.is_attached or owner.screen not in owner.app.screen_stack:
+        return
     _: Worker[None] = owner.run_worker(partial(work, *arguments), group=group, exclusive=True, exit_on_error=False)
 
 

@@ -25,10 +25,13 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True):
-    """The table ``[app]`` of the config file: ``theme``, ``ascii`` plots and borders, and ``keys`` by action id."""
+    """The table ``[app]`` of the config file: ``theme``, ``ascii`` characters alone, and ``keys`` by action id.
+
+    Where ``ascii`` is not set, the terminal decides.
+    """
 
     theme: str = ""
-    ascii: bool = False
+    ascii: bool | None = None
     keys: dict[str, str] = {}
 
 

@@ -76,7 +76,7 @@ def outcome_rows(diagram: ConfidenceByOutcome, width: int, *, plain: bool) -> li
     middle = max((len(label) for label in labels), default=4)
     cells = max(4, (width - middle - 12) // 2)
     longest = max((*right.bars, *wrong.bars, 1))
-    marks = ("x", "v") if plain else ("✗", "✓")
+    marks = ("x", "+") if plain else ("✗", "✓")
     rows = [
         Content.assemble(
             (f"{f'{marks[0]} wrong {wrong.n}':>{cells + 4}}", "$error"),
@@ -102,7 +102,7 @@ def outcome_rows(diagram: ConfidenceByOutcome, width: int, *, plain: bool) -> li
 def _others(by_name: dict[str, OutcomeBars], bins: Sequence[tuple[float, float]], *, plain: bool) -> list[Content]:
     """Return what was stated in replies that are neither right nor wrong, as the span of their confidences."""
     rows = []
-    signs = {"abstained": "o" if plain else "○", "missed trap": "!", "spotted trap": "v" if plain else "✓"}
+    signs = {"abstained": "o" if plain else "○", "missed trap": "!", "spotted trap": "+" if plain else "✓"}
     for name, sign in signs.items():
         found = by_name[name]
         if not found.n and not found.unstated:
@@ -124,7 +124,6 @@ def radar_rows(radar: SelfAssessmentRadar, width: int, *, plain: bool) -> list[C
     """
     if radar.empty:
         return [line(radar.note)]
-    cells = max(10, min(40, width - 44))
     rows = []
     for spoke in radar.spokes:
         rows.append(Content.assemble((spoke.name, "bold"), f"  {spoke.label}"))
@@ -132,22 +131,24 @@ def radar_rows(radar: SelfAssessmentRadar, width: int, *, plain: bool) -> list[C
         claimed = (
             f"{spoke.internal:.2f}{sd}  n {spoke.internal_n}" if spoke.internal is not None else spoke.internal_note
         )
-        rows.append(_profile_row("claims", spoke.internal, None, claimed, cells, plain=plain))
+        rows += _profile_rows("claims", spoke.internal, None, claimed, width, plain=plain)
         ci = "" if spoke.external_ci is None else f" [{spoke.external_ci[0]:.2f}, {spoke.external_ci[1]:.2f}]"
         done = f"{spoke.external:.2f}{ci}  n {spoke.external_n}" if spoke.external is not None else spoke.external_note
-        rows.append(_profile_row("does", spoke.external, spoke.external_ci, done, cells, plain=plain))
+        rows += _profile_rows("does", spoke.external, spoke.external_ci, done, width, plain=plain)
     return [*rows, Content.styled(radar.left_out, MUTED)] if radar.left_out else rows
 
 
-def _profile_row(
-    name: str, value: float | None, ci: tuple[float, float] | None, said: str, cells: int, *, plain: bool
-) -> Content:
-    return Content.assemble(
-        (f"    {name:<8}", MUTED),
-        track(value, ci, cells, plain=plain),
-        "  ",
-        line(said) if value is not None else line(said).stylize(MUTED),
-    )
+def _profile_rows(
+    name: str, value: float | None, ci: tuple[float, float] | None, said: str, width: int, *, plain: bool
+) -> list[Content]:
+    """Return a track with what is said of it; words stand in its place where there is nothing to draw."""
+    head = Content.styled(f"    {name:<8}", MUTED)
+    if value is not None:
+        cells = max(10, min(40, width - 44))
+        return [Content.assemble(head, track(value, ci, cells, plain=plain), "  ", line(said))]
+    rows = line(said, 400).wrap(max(10, width - head.cell_length))
+    blank = Content(" " * head.cell_length)
+    return [Content.assemble(blank if at else head, row.stylize(MUTED)) for at, row in enumerate(rows)]
 
 
 def _leftwards(share: float, cells: int, *, plain: bool) -> str:

@@ -12,9 +12,9 @@ from selfdiag.elicit.grading import grade
 from selfdiag.elicit.reading import read_reply
 from selfdiag.runs.records import POSTHOC, Record
 from selfdiag.runs.store import Run
-from selfdiag.safety import literal, one_line
+from selfdiag.safety import one_line
 from selfdiag.tui.item_filter import shown
-from selfdiag.tui.text import LONGEST
+from selfdiag.tui.text import LONGEST, block
 from selfdiag.tui.widgets.long_text import Part
 
 _RULES = {
@@ -69,8 +69,8 @@ class ItemPage(msgspec.Struct, frozen=True, kw_only=True):
     record: Record
 
     def text(self) -> str:
-        """Return the page as plain text, harmless in a terminal."""
-        return "\n\n".join(f"{part.head}\n{literal(part.text, LONGEST, keep_newlines=True)}" for part in self.parts)
+        """Return the page as plain text, harmless in a terminal and without any known key."""
+        return "\n\n".join(f"{part.head}\n{block(part.text).plain}" for part in self.parts)
 
 
 def item_page(run: Run, call_id: str) -> ItemPage | None:

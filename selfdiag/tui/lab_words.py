@@ -23,7 +23,7 @@ OUTCOMES = {
 }
 """Any other outcome is a reply that could not be read."""
 NOT_READ = "? not read"
-EMPTY = "space sends the claim: each reply becomes a point here"
+EMPTY = "space sends a claim; each reply is a point"
 ALONE = "one question, one reply a claim: no interval"
 
 
@@ -99,10 +99,16 @@ def shift_line(found: Microprobe | None, first: ClaimReply | None, last: ClaimRe
     return " · ".join(parts)
 
 
-def verdict_words(found: Microprobe | None) -> str:
-    """Return what the question shows in a sentence, or what it still takes."""
-    if found is None:
-        return "two claims on this topic make a verdict: move the slider and send again, or d sends the whole series"
+def still_wanted(*, labelled: bool) -> str:
+    """Return what a verdict still takes, where the question names its topic or does not."""
+    named = "" if labelled else ", not named in the question,"
+    return (
+        f"two claims on this topic{named} make a verdict: move the slider and send again, or d sends the whole series"
+    )
+
+
+def verdict_words(found: Microprobe) -> str:
+    """Return what the question shows in a sentence."""
     from selfdiag.report.microprobe_words import item_sentence
 
     return " ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 PAUSE = 0.3
 """Seconds between two computations, at least."""
-SHARE = 5
-"""So many times as long as a computation took is waited before the next one."""
+SHARE = 19
+"""So many times as long as a computation took is waited before the next one: meanwhile keys take twice their time."""
 
 
 class Measuring:
@@ -31,12 +32,17 @@ class Measuring:
         self._folder = folder
         self._manifest: Manifest | None = None
         self._landed = 0
-        self._busy = False
+        self._busy = self._over = False
         self._not_before = 0.0
 
     def is_due(self, landed: int) -> bool:
         """Return whether figures on so many answers are wanted now."""
         return landed != self._landed and not self._busy and time.monotonic() >= self._not_before
+
+    def end(self) -> None:
+        """Take note that the run is over: the garbage collector looks at everything again."""
+        self._over = True
+        gc.unfreeze()
 
     async def measure(self, records: tuple[Record, ...]) -> None:
         """Compute the figures of the answers so far; where that fails, it is due no more.
@@ -44,9 +50,13 @@ class Measuring:
         Raises:
             Exception: whatever went wrong.
         """
-        begun = time.monotonic()
+        begun, first = time.monotonic(), self.figures is None
         self._busy, self._landed = True, len(records)
         self.figures = await in_background(self._compute, records)
+        if first and not self._over:
+            # all is planned and imported by now. Python stops everything else while it looks for garbage, and every
+            # few seconds it would look at the plan and at hundreds of modules: a tenth of a second without any key
+            gc.freeze()
         self._busy = False
         now = time.monotonic()
         self._not_before = now + max(PAUSE, SHARE * (now - begun))

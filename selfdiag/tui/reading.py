@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from selfdiag.protocols.summary import Summary
 
 
+DRAWS = 1000
+"""Bootstrap draws for the intervals of the diagrams; they take some hundredths of a second."""
+
+
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """A run as it is read first: ``left`` of its calls want a reply, ``audited`` says that it asked probes or traps."""
 
@@ -51,7 +55,7 @@ def measure(run: Run) -> tuple[Summary, Diagrams]:
     from selfdiag.protocols.audit import summarise
     from selfdiag.protocols.diagrams import diagrams_of
 
-    return summarise(run), diagrams_of(run)
+    return summarise(run), diagrams_of(run, draws=DRAWS)
 
 
 def size(folder: Path) -> int:

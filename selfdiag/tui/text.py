@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from selfdiag.safety import literal, one_line
+from selfdiag.safety import literal, one_line, without_secrets
 
 LONGEST = 20_000
 """Characters of one foreign text that a widget shows; the item screen says how to see the rest."""
@@ -16,5 +16,5 @@ def line(text: str, limit: int = 200) -> Content:
 
 
 def block(text: str, limit: int = LONGEST) -> Content:
-    """Return foreign text of several lines as harmless content."""
-    return Content(literal(text, limit, keep_newlines=True).expandtabs(4))
+    """Return foreign text of several lines as harmless content, without any known key."""
+    return Content(literal(without_secrets(text), limit, keep_newlines=True).expandtabs(4))

@@ -8,6 +8,23 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
+
+def _quiet(border: str, background: str, accent: str, *, cursor: str = "none", bar: str = "") -> dict[str, str]:
+    """Return what is not part of a palette: lines, keys, and scrollbars that are no louder than lines."""
+    return {
+        "border": border,
+        "footer-key-foreground": accent,
+        "block-cursor-text-style": cursor,
+        "scrollbar": bar or border,
+        "scrollbar-hover": bar or border,
+        "scrollbar-active": accent,
+        "scrollbar-background": background,
+        "scrollbar-background-hover": background,
+        "scrollbar-background-active": background,
+        "scrollbar-corner-color": background,
+    }
+
+
 DARK = Theme(
     name="selfdiag-dark",
     primary="#7aa2f7",
@@ -21,7 +38,7 @@ DARK = Theme(
     warning="#e0af68",
     error="#ff9e64",
     dark=True,
-    variables={"footer-key-foreground": "#7dcfff", "border": "#3b4261", "block-cursor-text-style": "none"},
+    variables=_quiet("#3b4261", "#14161f", "#7dcfff"),
 )
 
 LIGHT = Theme(
@@ -37,7 +54,7 @@ LIGHT = Theme(
     warning="#8a5a00",
     error="#b34700",
     dark=False,
-    variables={"footer-key-foreground": "#0b6e99", "border": "#b8c0d4", "block-cursor-text-style": "none"},
+    variables=_quiet("#b8c0d4", "#fbfbfd", "#0b6e99"),
 )
 
 CONTRAST = Theme(
@@ -53,11 +70,42 @@ CONTRAST = Theme(
     warning="#ffff00",
     error="#ffb000",
     dark=True,
-    variables={"footer-key-foreground": "#ffff00", "border": "#ffffff", "block-cursor-text-style": "bold"},
+    variables=_quiet("#ffffff", "#000000", "#ffff00", cursor="bold", bar="#808080"),
 )
 
-THEMES = (DARK, LIGHT, CONTRAST)
-TERMINAL = "ansi-dark"
-"""Textual's theme that leaves the colours to the terminal."""
+# of the 16 colours those that can be read on black and on white; what is chosen is shown in reverse
+SIXTEEN = Theme(
+    name="selfdiag-terminal",
+    ansi=True,
+    primary="ansi_blue",
+    secondary="ansi_cyan",
+    accent="ansi_cyan",
+    foreground="ansi_default",
+    background="ansi_default",
+    surface="ansi_default",
+    panel="ansi_default",
+    boost="ansi_default",
+    success="ansi_bright_blue",
+    warning="ansi_yellow",
+    error="ansi_bright_red",
+    dark=True,
+    variables=_quiet("ansi_bright_black", "ansi_default", "ansi_cyan", cursor="bold")
+    | {
+        "ansi-background": "ansi_black",
+        "ansi-foreground": "ansi_white",
+        "block-cursor-foreground": "ansi_black",
+        "block-cursor-background": "ansi_white",
+        "input-cursor-foreground": "ansi_black",
+        "input-cursor-background": "ansi_white",
+        "input-cursor-text-style": "underline",
+        "input-selection-foreground": "ansi_black",
+        "input-selection-background": "ansi_cyan",
+        "screen-selection-foreground": "ansi_black",
+        "screen-selection-background": "ansi_cyan",
+    },
+)
+
+THEMES = (DARK, LIGHT, CONTRAST, SIXTEEN)
+TERMINAL = SIXTEEN.name
 NAMES = {"dark": DARK.name, "light": LIGHT.name, "contrast": CONTRAST.name, "terminal": TERMINAL}
 """What a person calls a theme, and its name in Textual."""

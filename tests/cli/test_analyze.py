@@ -112,7 +112,7 @@ def test_several_models_give_one_table_and_what_pooling_hides(selfdiag, tmp_path
     assert pooled["between_models"]["value"] == pytest.approx(0.3125)
     low, high = pooled["between_models"]["ci"]
     assert 0.2 < low < 0.3125 < high < 0.4
-    shown = selfdiag("analyze", str(path))
+    shown = selfdiag("analyze", str(path), COLUMNS="80")
     assert shown.returncode == 0
     rows = shown.stdout.splitlines()
     assert rows[0].split() == ["n", "right", "says", "gap", "Brier", "ECE", "AUROC", "tier"]
@@ -406,6 +406,16 @@ def test_files_whose_long_paths_begin_alike_stay_apart(selfdiag, tmp_path) -> No
     assert [one["metrics"]["accuracy"]["value"] for one in found["models"]] == [1.0, 0.0]
 
 
+def test_rows_of_one_model_are_told_apart_by_the_ends_of_their_files(selfdiag, tmp_path) -> None:
+    (tmp_path / "logs").mkdir()
+    for name in ("first", "other"):
+        path = tmp_path / "logs" / f"2026-11-30T17-08-32-00-00_questions_of_a_long_kind_{name}.csv"
+        path.write_text("confidence,correct,model\n80,1,some-model-or-other\n60,0,some-model-or-other\n")
+    shown = selfdiag("analyze", "logs").stdout
+    assert "first.csv " in shown and "other.csv " in shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
 def test_many_items_with_many_values_fit_into_memory(selfdiag, tmp_path) -> None:
     lines = [f"{i // 2},{(i * 7919 % 20011) / 20011:.6f},{i % 3 % 2}" for i in range(20_000)]
     found = analyze(selfdiag, write(tmp_path / "many.csv", "item,confidence,correct", *lines))
@@ -459,6 +469,13 @@ def test_regrade_finds_what_a_rule_change_would_move_and_leaves_the_records(self
 def test_replies_asked_for_afterwards_are_no_answers_to_regrade(selfdiag) -> None:
     assert selfdiag("run", "persona:calibrated", "--limit", "6", "--confidence", "stated,posthoc").returncode == 0
     assert "come out as recorded" in selfdiag("analyze", "latest", "--regrade").stdout
+
+
+def test_half_a_surrogate_pair_in_a_raw_reply_hides_nothing(selfdiag, tmp_path) -> None:
+    lines = (json.dumps({"text": f'{{"answer": "{sign}", "confidence": 80}}'}) for sign in ("\ud83d", "5"))
+    path = write(tmp_path / "raw.jsonl", *lines)
+    found = json.loads(selfdiag("analyze", str(path), "--map", "raw=text", "--json").stdout)
+    assert found["kinds"]["parsed"] == found["with_confidence"] == 2
 
 
 def test_raw_replies_are_counted_by_how_they_could_be_read(selfdiag, tmp_path) -> None:

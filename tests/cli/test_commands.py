@@ -114,14 +114,14 @@ def test_nothing_measured_is_null_with_a_reason_never_nan(selfdiag) -> None:
     assert all(metric["note"] for metric in summary["metrics"].values() if metric["value"] is None)
 
 
-def test_output_of_a_pipe_has_no_escape(selfdiag) -> None:
+def test_TUI_17_output_of_a_pipe_has_no_escape(selfdiag) -> None:
     for words in (("run", "persona:hostile"), ("report",), ("runs", "show"), ("runs", "list")):
         done = selfdiag(*words)
         assert done.returncode == 0, done.stderr
         assert "\x1b" not in done.stdout + done.stderr
 
 
-def test_an_old_code_page_is_no_crash(selfdiag) -> None:
+def test_TUI_20_an_old_code_page_is_no_crash(selfdiag) -> None:
     for words in (("run", "persona:blind"), ("report", "--format", "md"), ("runs", "list")):
         done = selfdiag(*words, PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
         assert done.returncode == 0, done.stderr
@@ -223,7 +223,7 @@ def test_a_report_is_written_to_a_file(selfdiag, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout == ""
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert text.startswith("# selfdiag: overconfident\n")
+    assert text.startswith("# selfdiag: overconfident (simulated)\n")
     assert text == selfdiag("report", "--format", "md").stdout
 
 

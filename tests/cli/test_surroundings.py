@@ -195,3 +195,24 @@ def test_a_report_follows_links_and_writes_to_devices(selfdiag, tmp_path: Path) 
     assert (tmp_path / "real.md").read_text().startswith("# selfdiag")
     assert selfdiag("report", "-o", "/dev/null").returncode == 0
     assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize("form", ["text", "md", "json", "csv", "junit"])
+def test_a_file_has_the_bytes_of_standard_output(selfdiag, echo: str, tmp_path: Path, form: str) -> None:
+    env = {"OPENAI_API_KEY": CANARY}
+    asked = selfdiag("run", "openai:x\u202ey", "--base-url", echo, "--out", "run", "--limit", "3", **env)
+    assert asked.returncode == 0, asked.stderr
+    printed = selfdiag("report", "run", "--format", form).stdout
+    assert selfdiag("report", "run", "--format", form, "-o", "file").returncode == 0
+    assert (tmp_path / "file").read_bytes() == printed.encode()
+    assert "\u202e" not in printed
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_standard_output_has_a_name(selfdiag, tmp_path: Path, name: str) -> None:
+    selfdiag("run", "persona:blind", "--limit", "1", "--out", "run")
+    done = selfdiag("report", "run", "--format", "csv", "-o", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == selfdiag("report", "run", "--format", "csv").stdout
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []
+    assert not Path("/dev/stdout-columns.csv").exists()

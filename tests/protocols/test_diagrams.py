@@ -68,6 +68,15 @@ def test_diagrams_agree_with_the_summary(ask: Ask) -> None:
     assert (bars["missed trap"], bars["spotted trap"]) == (traps["incorrect"], traps["abstained"])
 
 
+def test_topics_of_nearly_the_same_name_stay_apart() -> None:
+    rows = [record(f"{name!r}{n}", "correct", 90, bin=name) for name in ("a", "a\x00", "b") for n in range(2)]
+    assert [(topic.name, topic.n) for topic in diagrams_of_columns(columns_of(rows)[0]).topics.topics] == [
+        ("a", 2),
+        ("a\x00", 2),
+        ("b", 2),
+    ]
+
+
 def test_topics_are_those_of_the_summary(ask: Ask) -> None:
     run = ask("calibrated")
     shown = diagrams_of(run)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from selfdiag.battery.generators import TEMPLATES
 from selfdiag.protocols.audit import summarise
-from selfdiag.report.markdown import markdown
+from selfdiag.report.audit_markdown import audit_markdown
 from selfdiag.runs.plan import CHECK_PAIRS, FRESH_CHECK, make_plan
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
@@ -44,7 +44,7 @@ def test_it_stays_out_of_the_audits_own_measures(tmp_path: Path) -> None:
     difference = summary.fresh_check.accuracy.difference
     assert difference.ci is not None
     assert difference.ci[0] <= (difference.value or 0.0) <= difference.ci[1]
-    assert "## Fresh check" in markdown(read_run(tmp_path / "run"), summary)
+    assert "## Fresh check" in audit_markdown(read_run(tmp_path / "run"), summary)
 
 
 def test_a_model_that_has_memorised_the_stored_ones_is_seen(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from selfdiag.protocols.audit import Summary, summarise
+from selfdiag.report.audit_markdown import audit_markdown
 from selfdiag.report.card import card_lines
-from selfdiag.report.markdown import markdown
 from selfdiag.report.page import INNER
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
@@ -99,7 +99,7 @@ def test_hostile_replies_stay_text_on_disk_and_on_screen(audit: Audit) -> None:
         assert run.problems == ()
         assert any(len(record.raw) > 900_000 for record in run.records)
         assert all(len(record.raw) < 1_100_000 for record in run.records)
-        report = markdown(run, summary)
+        report = audit_markdown(run, summary)
         assert "\x1b" not in report
         assert "<script>" not in report
         assert len(report) < 60_000
@@ -123,10 +123,10 @@ def test_simulated_is_marked_everywhere(audit: Audit) -> None:
     assert summary.model.simulated
     assert run.manifest.model.simulated
     assert any("simulated" in line for line in card_lines(summary))
-    assert "simulated" in markdown(run, summary)
+    assert "simulated" in audit_markdown(run, summary)
 
 
 def test_the_same_run_gives_the_same_report(audit: Audit) -> None:
     run, summary = audit("overconfident")
     again = read_run(run.folder)
-    assert markdown(again, summarise(again, draws=100)) == markdown(run, summary)
+    assert audit_markdown(again, summarise(again, draws=100)) == audit_markdown(run, summary)

@@ -22,7 +22,7 @@ from selfdiag.report.assessment import (
 )
 from selfdiag.report.assessment_markdown import assessment_markdown, assessments_markdown, questionnaire_markdown
 from selfdiag.report.page import INNER, WIDTH
-from selfdiag.runs.records import RunSettings
+from selfdiag.runs.records import QUESTIONNAIRE, RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run
 
@@ -63,6 +63,19 @@ def test_lines_fit_a_terminal_and_hold_nothing_that_moves_it(home: Path, persona
     assert max(map(len, lines)) <= WIDTH
     assert all(line.isprintable() for line in lines)
     assert not plain or not any("█" in line for line in lines)
+
+
+def test_lines_fit_where_nothing_was_said_and_the_name_is_long(home: Path) -> None:
+    run = asked(home / "calibrated", "calibrated")
+    model = msgspec.structs.replace(run.manifest.model, name="long-" * 20)
+    silent = msgspec.structs.replace(
+        run,
+        manifest=msgspec.structs.replace(run.manifest, model=model),
+        records=tuple(record for record in run.records if record.section != QUESTIONNAIRE),
+    )
+    lines = assessment_lines(assess_of(silent, draws=20))
+    assert max(map(len, lines)) <= WIDTH
+    assert "  MAI  awareness of its own answers     – (no replies" in "\n".join(lines)
 
 
 def test_each_criterion_shows_claim_deed_counts_and_difference(home: Path) -> None:

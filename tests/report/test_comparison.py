@@ -9,7 +9,9 @@ import pytest
 from rich.cells import cell_len
 
 from selfdiag.protocols.compare import Comparison, compare
+from selfdiag.protocols.compare_verdict import NAMES
 from selfdiag.report.comparison import comparison_lines, comparison_markdown
+from selfdiag.report.measure_words import measure_meaning, measure_name
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import Run, read_run
@@ -92,6 +94,16 @@ def test_notes_on_measures_are_told_once(found: Comparison) -> None:
     assert text.count(said) == 1
     assert " nan" not in text
     assert "None" not in text
+
+
+def test_a_measure_has_one_name_in_every_report(found: Comparison) -> None:
+    pair = found.pairs[0]
+    for name in (*pair.headline, *pair.exploratory):
+        assert measure_meaning(name), name
+        assert len(measure_name(name)) <= 20, "a line of the table has no more room"
+    assert set(NAMES) == set(pair.headline)
+    for name, said in NAMES.items():
+        assert said.partition(" (")[0] == measure_name(name)
 
 
 def test_markdown_has_the_same_parts(found: Comparison) -> None:

@@ -19,10 +19,11 @@ from selfdiag.protocols.profile_signature import MEASURED_HERE, Gate
 from selfdiag.protocols.swap import swap_of, swap_plan
 from selfdiag.protocols.topicpass import measured_topicpass, topicpass_of
 from selfdiag.report import arms
-from selfdiag.report.arms import consumption_sentence, p_value, points
+from selfdiag.report.arms import consumption_sentence, points
 from selfdiag.report.ladder import judge_sentence, ladder_lines, ladder_markdown, width_sentence
 from selfdiag.report.swap import swap_lines, swap_markdown
 from selfdiag.report.topicpass import topicpass_lines, topicpass_markdown
+from selfdiag.report.words import p_value
 from selfdiag.runs.ladder_plan import OFF, PLACEBO
 from selfdiag.runs.records import LADDER, SWAP, TOPICPASS, PlannedCall
 from selfdiag.runs.store import Run
@@ -251,7 +252,7 @@ def test_whether_a_profile_was_read(found: Estimate, words: str) -> None:
 
 
 def test_numbers() -> None:
-    assert [p_value(p) for p in (None, 0.0001, 0.0005, 0.085, 1.0)] == ["–", "<.001", ".001", ".085", "1.000"]
+    assert [p_value(p) for p in (None, 0.0001, 0.0005, 0.085, 1.0)] == ["–", "<.001", ".001", ".085", "1"]
     assert [points(value, sign=True) for value in (None, -0.0, 12.34, -3.0)] == ["–", "+0.0", "+12.3", "-3.0"]
 
 

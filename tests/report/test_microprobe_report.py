@@ -241,3 +241,13 @@ def test_foreign_text_stays_text() -> None:
     assert "<b>" not in microprobe_markdown(found)
     rows = [line for line in microprobe_markdown(found).splitlines() if line.startswith("| id")]
     assert rows[-1].replace("\\|", "").count("|") == 11
+
+
+def test_what_strays_at_other_claims_than_the_judged_is_told() -> None:
+    stated = {0: 100, 5: 100, 25: 25, 50: 100, 75: 0, 95: 99, 100: 100}
+    found = result(microprobe_plan(ONE, claims=DOSES), lambda call: right(stated[call.claim or 0]))
+    assert item_sentence(found.items[0]) == (
+        "pinned: it says 100 at 0 %, 99 at 95 %, yet at other claims it goes from 0 to 100."
+    )
+    steady = result(microprobe_plan(ONE, claims=DOSES), lambda call: right(97 + (call.claim or 0) // 50))
+    assert item_sentence(steady.items[0]).endswith("whatever is claimed.")

@@ -1,8 +1,8 @@
 import pytest
 
 from selfdiag.measure.estimate import Estimate
-from selfdiag.report.page import cell
-from selfdiag.report.words import duration, fraction, interval, percent, signed
+from selfdiag.report.page import cell, excerpt
+from selfdiag.report.words import draw_name, duration, fraction, interval, percent, sentence, signed
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,23 @@ def test_intervals() -> None:
     assert interval(Estimate(value=0.3, ci=(-0.001, 1.0))) == "[.00, 1.00]"
     assert interval(Estimate(value=0.3, ci=(-0.04, 0.08)), kind="signed") == "[-.04, +.08]"
     assert interval(Estimate(value=0.3)) == ""
+
+
+def test_a_remark_as_a_sentence() -> None:
+    assert sentence("limited to one item") == "Limited to one item."
+    assert sentence("") == ""
+
+
+@pytest.mark.parametrize("draw", ["quick", "/home/me/quick", "C:\\me\\quick", "quick/"])
+def test_a_draw_is_named_without_its_folder(draw: str) -> None:
+    assert draw_name(draw, 16) == "quick"
+
+
+def test_keys_are_left_out_of_foreign_text() -> None:
+    key = "sk-" + "a1" * 12
+    assert cell(f"it said {key}") == "it said \\[key\\]"
+    assert excerpt(f"a\n{key}\x1b", 100) == "a\n[key]\\x1b"
+    assert excerpt("x" * 1500, 1000) == "x" * 1000 + "… (500 more characters)"
 
 
 def test_foreign_text_means_nothing_in_markdown() -> None:

@@ -137,6 +137,13 @@ def test_a_call_that_no_plan_has(
     assert (f"the {field} {value!r}" if field != "section" else "no item for its section") in reason
 
 
+def test_a_fresh_check_asks_in_pairs(tmp_path: Path, everything: Manifest) -> None:
+    def edit(document: Document) -> None:
+        document["plan"].remove(next(call for call in document["plan"] if call["section"] == "fresh-check"))
+
+    assert refused(tmp_path / "run", everything, edit) == "a question of its fresh check stands in no pair"
+
+
 def test_more_replicates_than_there_are_calls(tmp_path: Path, everything: Manifest) -> None:
     asked = sum(call.section == QUESTIONNAIRE for call in everything.plan)
     reason = refused(tmp_path / "run", everything, set_call(QUESTIONNAIRE, "replicate", asked + 1))

@@ -26,7 +26,7 @@ def _start(words: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
-def test_twenty_kills_and_then_the_same_calls_each_once(selfdiag, tmp_path: Path) -> None:
+def test_TUI_27_28_twenty_kills_and_then_the_same_calls_each_once(selfdiag, tmp_path: Path) -> None:
     whole = selfdiag(*WORDS, "--out", "whole", "--concurrency", "60")
     assert whole.returncode == 0, whole.stderr
     undisturbed = read_run(tmp_path / "whole")
@@ -128,7 +128,7 @@ def test_errors_are_asked_again(selfdiag, tmp_path: Path) -> None:
     assert all(r.error is None for r in second.latest().values())
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
+def test_TUI_22_27_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "selfdiag", *WORDS, "--out", str(tmp_path / "run")],
         stdout=subprocess.PIPE,
@@ -171,3 +171,15 @@ def test_resuming_a_complete_run_asks_nothing_and_changes_nothing(selfdiag, tmp_
     assert again.returncode == 0
     assert "nothing is left to ask" in again.stderr
     assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
+
+
+def test_many_calls_are_asked_about_only_while_some_are_left(selfdiag, tmp_path: Path) -> None:
+    words = ["run", "persona:calibrated", "--battery", "full", "--repeat", "3", "--out", "run"]
+    assert selfdiag(*words, "--yes", "--budget-tokens", "1").returncode == 4
+    refused = selfdiag("run", "--resume", "run")
+    assert refused.returncode == 2
+    assert "calls: add --yes" in refused.stderr
+    assert selfdiag("run", "--resume", "run", "--yes").returncode == 0
+    again = selfdiag("run", "--resume", "run")
+    assert again.returncode == 0, again.stderr
+    assert "nothing is left to ask" in again.stderr

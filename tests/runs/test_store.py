@@ -67,7 +67,7 @@ def test_a_record_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("torn", [b'{"v":1,"call', b"{", b"\xff\xfe", b'{"v":1}' * 30000])
-def test_a_torn_last_line_is_cut_off_and_reported(tmp_path: Path, torn: bytes) -> None:
+def test_TUI_28_a_torn_last_line_is_cut_off_and_reported(tmp_path: Path, torn: bytes) -> None:
     folder = tmp_path / "run"
     with RunWriter.create(folder, manifest()) as writer:
         writer.append(record("a"))
@@ -84,7 +84,7 @@ def test_a_torn_last_line_is_cut_off_and_reported(tmp_path: Path, torn: bytes) -
     assert [r.call_id for r in read_run(folder).records] == ["a", "b"]
 
 
-def test_a_file_with_nothing_but_a_torn_line(tmp_path: Path) -> None:
+def test_TUI_28_a_file_with_nothing_but_a_torn_line(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     RunWriter.create(folder, manifest()).close()
     (folder / "records.jsonl").write_bytes(b'{"v"')
@@ -183,12 +183,39 @@ def test_runs_are_found_by_id_prefix_ending_latest_and_path(tmp_path: Path) -> N
         find_run(str(tmp_path))
 
 
+def test_an_empty_name_is_not_the_run_that_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RunWriter.create(tmp_path / "run", manifest()).close()
+    monkeypatch.chdir(tmp_path / "run")
+    for name in ("", " "):
+        with pytest.raises(SelfdiagError, match="a run has a name"):
+            find_run(name)
+    assert find_run(".") == Path()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the folder that a process is in")
+def test_the_run_that_one_stands_in_is_deleted_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RunWriter.create(tmp_path / "run", manifest()).close()
+    monkeypatch.chdir(tmp_path / "run")
+    remove_run(Path())
+    monkeypatch.chdir(tmp_path)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such folder name on Windows")
+def test_a_name_that_fits_several_runs_lists_them_harmlessly() -> None:
+    for name in ("2026-a\x1b[31m", "2026-b\n"):
+        RunWriter.create(runs_dir() / name, manifest(name)).close()
+    with pytest.raises(SelfdiagError) as caught:
+        find_run("2026")
+    assert str(caught.value) == "'2026' names 2 runs (2026-a\\x1b[31m, 2026-b): write more of the id"
+
+
 def test_latest_without_runs_says_what_to_do() -> None:
     with pytest.raises(SelfdiagError, match="there is no run yet"):
         find_run("latest")
 
 
-def test_replacing_a_file_leaves_no_part_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_TUI_29_replacing_a_file_leaves_no_part_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "file"
     replace_file(target, b"old")
 
@@ -200,6 +227,19 @@ def test_replacing_a_file_leaves_no_part_behind(tmp_path: Path, monkeypatch: pyt
         replace_file(target, b"new")
     assert target.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_parts_of_a_manifest_whose_writer_was_killed_are_cleared_away(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    part, other = folder / ".manifest.json-0123abcd", folder / ".manifest.json-mine"
+    part.write_text("{")
+    RunWriter.create(folder, manifest()).close()
+    assert not part.exists()
+    part.write_text("{")
+    other.write_text("mine")
+    RunWriter.resume(folder)[0].close()
+    assert not part.exists() and other.exists()
 
 
 def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from textual.events import MouseScrollDown
 from textual.widgets import Static
 
 from selfdiag.tui.picture import Picture, Series
-from selfdiag.tui.themes import THEMES
+from selfdiag.tui.themes import TERMINAL, THEMES
 from selfdiag.tui.widgets.character_plot import character_plot, drawable, glyphs
 from selfdiag.tui.widgets.chart import NOTHING, Chart
 from selfdiag.tui.widgets.fine_plot import FinePlot
@@ -125,7 +125,7 @@ def test_where_there_is_little_room_there_are_few_ticks() -> None:
     assert plot(FULL, 20, 8)[-1].split() == ["0", "50", "100"]
 
 
-def test_plain_characters_are_ascii_and_tell_series_apart() -> None:
+def test_TUI_19_plain_characters_are_ascii_and_tell_series_apart() -> None:
     series = (
         POINTS,
         Series(kind="points", name="others", x=(50.0,), y=(50.0,), glyph="●"),
@@ -199,7 +199,7 @@ async def test_TUI_30_a_degenerate_picture_is_drawn_or_told(name: str, plain: bo
             assert middle.strip() == words and middle.index(words) == 38
 
 
-async def test_words_stand_in_the_middle_and_foreign_ones_are_literal() -> None:
+async def test_TUI_01_words_stand_in_the_middle_and_foreign_ones_are_literal() -> None:
     app = ChartApp()
     async with app.run_test(size=(80, 24)) as pilot:
         assert NOTHING in screen_text(app)
@@ -212,7 +212,7 @@ async def test_words_stand_in_the_middle_and_foreign_ones_are_literal() -> None:
         assert "\x1b" not in screen_text(app) and "└" not in screen_text(app)
 
 
-async def test_names_and_captions_are_literal() -> None:
+async def test_TUI_01_names_and_captions_are_literal() -> None:
     name = "[link=http://x]y 日本語👩‍👩‍👧"
     app = ChartApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -232,7 +232,7 @@ async def test_a_small_place_gets_characters(width: str, height: str, fine: bool
         assert bool(app.query(FinePlot)) is fine
 
 
-async def test_a_terminal_without_colours_gets_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_16_a_terminal_without_colours_gets_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = ChartApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -266,10 +266,10 @@ async def test_another_theme_has_its_own_colours() -> None:
         await wait_until(pilot, lambda: {"#0b6e99" in style for style in styles_of(app, "●")} == {True})
 
 
-async def test_a_terminal_with_its_own_colours_has_no_shades() -> None:
+async def test_TUI_18_a_terminal_with_its_own_colours_has_no_shades() -> None:
     app = ChartApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.theme = "ansi-dark"
+        app.theme = TERMINAL
         app.chart.show(FULL)
         await wait_until(pilot, lambda: "░ calibrated" in screen_text(app))
         await wait_until(pilot, lambda: screen_text(app).count("░") > 10)

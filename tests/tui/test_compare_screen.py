@@ -185,7 +185,7 @@ async def test_tui_01_answers_are_literal_text(folders: tuple[Path, Path]) -> No
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", drawn)
 
 
-async def test_the_comparison_is_saved_and_copied(
+async def test_tui_23_the_comparison_is_saved_and_copied(
     folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

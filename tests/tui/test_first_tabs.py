@@ -157,7 +157,7 @@ async def test_a_head_of_hardly_anything_says_why(runs: dict[str, Run], size: tu
         assert ("no data: no graded answer states a confidence" in told_in(app, ".parts")) is (name == "empty")
 
 
-async def test_a_head_of_plain_characters_is_ascii(runs: dict[str, Run]) -> None:
+async def test_TUI_19_a_head_of_plain_characters_is_ascii(runs: dict[str, Run]) -> None:
     head = TierHead()
     app = Shown(head, plain=True)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -215,7 +215,7 @@ async def test_discrimination_shows_the_curve_and_confidence_by_outcome(
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", SHORT)
 @pytest.mark.parametrize("make", [CalibrationTab, DiscriminationTab, SelectiveTab])
-async def test_tabs_of_hardly_anything_say_why(
+async def test_TUI_30_tabs_of_hardly_anything_say_why(
     runs: dict[str, Run],
     size: tuple[int, int],
     name: str,
@@ -356,7 +356,7 @@ def test_a_risk_picture_reaches_as_high_as_its_intervals_and_has_no_gaps(runs: d
     assert upright.x == (50.0,)
 
 
-def test_pictures_of_nothing_are_words() -> None:
+def test_TUI_30_pictures_of_nothing_are_words() -> None:
     curve = RocCurve(n=7, note="not enough data: needs 5 wrong answers, has 2", auroc=Estimate(value=None, note=""))
     assert pictures.roc(curve) == "not enough data: needs 5 wrong answers, has 2"
 
@@ -370,11 +370,11 @@ def test_rows_by_outcome_count_what_was_said() -> None:
         rows = [row.plain for row in outcome_rows(found, width, plain=False)]
         assert max(len(row) for row in rows[:5]) <= width
     rows = [row.plain for row in outcome_rows(found, 40, plain=True)]
-    assert rows[0].split() == ["x", "wrong", "2", "sure", "v", "right", "4"]
+    assert rows[0].split() == ["x", "wrong", "2", "sure", "+", "right", "4"]
     assert rows[1].split()[0] == "1" and rows[1].split()[-1] == "3" and " 90 " in rows[1]
     assert "#" not in rows[2].replace(" ", "") and "80" in rows[2]
     assert "o abstained 1  stated 20" in rows and "! missed trap 1  stated 80" in rows
-    assert "v spotted trap 1  stated nothing" in rows
+    assert "+ spotted trap 1  stated nothing" in rows
     assert rows[-1] == "left out: 1 refused"
 
 

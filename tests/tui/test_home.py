@@ -227,7 +227,7 @@ async def test_the_last_choice_is_there_before_anything_was_found(around: Around
     assert around.asked[0][0].model == "ollama:llama3.1:8b"
 
 
-async def test_a_stalled_provider_holds_up_neither_keys_nor_the_end(around: Around) -> None:
+async def test_TUI_11_12_a_stalled_provider_holds_up_neither_keys_nor_the_end(around: Around) -> None:
     around.stalled = {"ollama", "openai"}
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -338,7 +338,7 @@ async def test_hostile_names_are_literal_text(around: Around, size: tuple[int, i
             await pilot.press("n", "down")
 
 
-async def test_long_names_and_escapes_cannot_reach_the_terminal(around: Around) -> None:
+async def test_TUI_06_long_names_and_escapes_cannot_reach_the_terminal(around: Around) -> None:
     long = "x" * 300
     escape = "\x1b[2J\x1b]0;owned\x07\x00"
     around.models["ollama"] = [Listing(model=f"ollama:{name}", ready=True) for name in (long, escape)]
@@ -828,7 +828,7 @@ def test_the_first_paint_waits_for_nothing_heavy(tmp_path: Path) -> None:
     assert "selfdiag.models.registry" in after and "entry_points" in after
 
 
-def test_asyncio_is_not_held_up_by_work_in_the_background() -> None:
+def test_TUI_12_asyncio_is_not_held_up_by_work_in_the_background() -> None:
     from selfdiag.tui.background import in_background
 
     async def main() -> int:

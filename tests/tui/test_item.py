@@ -228,7 +228,7 @@ def test_a_run_without_the_reply_or_its_item_is_no_fault(tmp_path: Path) -> None
 
 
 @given(st.text(max_size=300) | st.sampled_from(HOSTILE), st.integers(22, 120))
-def test_no_line_is_wider_than_the_screen_and_no_word_is_lost(text: str, width: int) -> None:
+def test_TUI_21_no_line_is_wider_than_the_screen_and_no_word_is_lost(text: str, width: int) -> None:
     lines = laid_out([Part(head="reply", text=text)], width)
     assert all(cell_len(line.text) <= width - 12 for line in lines)
     shown = "".join(line.text for line in lines)
@@ -239,7 +239,7 @@ def test_no_line_is_wider_than_the_screen_and_no_word_is_lost(text: str, width: 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
 @pytest.mark.parametrize("place", range(len(HOSTILE)))
-async def test_hostile_texts_are_text(tmp_path: Path, size: tuple[int, int], place: int) -> None:
+async def test_TUI_01_05_06_hostile_texts_are_text(tmp_path: Path, size: tuple[int, int], place: int) -> None:
     folder = audit_run(tmp_path / "run", probes=len(HOSTILE), traps=0, texts=HOSTILE)
     call = read_run(folder).manifest.plan[place]
     async with showing(folder, call.call_id, size) as (pilot, screen):
@@ -252,7 +252,7 @@ async def test_hostile_texts_are_text(tmp_path: Path, size: tuple[int, int], pla
         assert pilot.app.screen is screen
 
 
-async def test_a_megabyte_is_cut_with_a_word_and_written_whole_to_a_file(
+async def test_TUI_11_a_megabyte_is_cut_with_a_word_and_written_whole_to_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -307,7 +307,7 @@ async def test_texts_are_wrapped_anew_for_another_width(tmp_path: Path) -> None:
         assert max(cell_len(line.text) for line in screen._text._lines) > 80
 
 
-async def test_what_is_marked_with_the_mouse_can_be_copied(tmp_path: Path) -> None:
+async def test_TUI_22_what_is_marked_with_the_mouse_can_be_copied(tmp_path: Path) -> None:
     folder = audit_run(tmp_path / "run", probes=2, traps=0)
     async with showing(folder, read_run(folder).manifest.plan[1].call_id) as (pilot, screen):
         await shows(pilot, "What is thing 1?")
@@ -321,7 +321,7 @@ async def test_what_is_marked_with_the_mouse_can_be_copied(tmp_path: Path) -> No
         assert pilot.app.clipboard.strip().startswith("What is thing")
 
 
-async def test_the_page_is_copied_harmless(tmp_path: Path) -> None:
+async def test_TUI_06_23_the_page_is_copied_harmless(tmp_path: Path) -> None:
     folder = audit_run(tmp_path / "run", probes=5, traps=0, texts=HOSTILE)
     call_id = read_run(folder).manifest.plan[4].call_id
     async with showing(folder, call_id) as (pilot, _):

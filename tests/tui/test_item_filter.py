@@ -196,7 +196,7 @@ def test_what_calls_for_a_look_comes_first() -> None:
 
 
 @pytest.mark.parametrize("outcome", [*OUTCOMES, "answered"])
-def test_every_outcome_has_a_glyph_and_a_word(outcome: str) -> None:
+def test_TUI_16_every_outcome_has_a_glyph_and_a_word(outcome: str) -> None:
     glyph, word, _ = shown(record(outcome=outcome))
     assert len(glyph) == 1 and word.isprintable() and len(word) <= 9
 

@@ -113,7 +113,9 @@ async def test_every_tab_shows_what_it_is_named_for(tmp_path: Path, size: tuple[
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("plain", [False, True])
-async def test_hostile_texts_are_text_on_every_tab(tmp_path: Path, size: tuple[int, int], plain: bool) -> None:
+async def test_TUI_01_06_21_hostile_texts_are_text_on_every_tab(
+    tmp_path: Path, size: tuple[int, int], plain: bool
+) -> None:
     folder = audit_run(tmp_path / "run", texts=HOSTILE, long_reply=True, model="openai:[/]\x1b[2J[red]x")
     async with showing(folder, size, plain=plain) as (pilot, screen):
         for place in range(1, len(TABS) + 1):
@@ -127,7 +129,7 @@ async def test_hostile_texts_are_text_on_every_tab(tmp_path: Path, size: tuple[i
         await shows(pilot, "[/INST] and [red]hi")
 
 
-async def test_nothing_but_ascii_is_drawn_where_that_is_wanted(tmp_path: Path) -> None:
+async def test_TUI_19_nothing_but_ascii_is_drawn_where_that_is_wanted(tmp_path: Path) -> None:
     async with showing(audit_run(tmp_path / "run"), (120, 40), plain=True) as (pilot, _):
         for key in "4568":
             await pilot.press(key)
@@ -155,7 +157,7 @@ async def test_a_folder_that_is_no_run_is_said_in_one_line(tmp_path: Path) -> No
         await wait_until(pilot, lambda: pilot.app.screen is not screen)
 
 
-async def test_the_list_stays_when_the_measures_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_08_the_list_stays_when_the_measures_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(run: object) -> None:
         raise ValueError("[/] out of range")
 
@@ -168,7 +170,7 @@ async def test_the_list_stays_when_the_measures_fail(tmp_path: Path, monkeypatch
         await shows(pilot, "52 records", "answer 1")
 
 
-async def test_a_fault_beside_the_event_loop_is_told_and_the_app_lives(
+async def test_TUI_04_08_a_fault_beside_the_event_loop_is_told_and_the_app_lives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(run: object) -> None:
@@ -203,7 +205,7 @@ async def test_a_self_assessment_opens_on_what_the_model_says_of_itself(tmp_path
         await shows(pilot, "x1 hallucination control", "Delta", "MSI", "notices when it is likely wrong")
 
 
-async def test_a_filter_is_typed_and_no_letter_of_it_is_an_action(tmp_path: Path) -> None:
+async def test_TUI_24_a_filter_is_typed_and_no_letter_of_it_is_an_action(tmp_path: Path) -> None:
     async with showing(audit_run(tmp_path / "run")) as (pilot, screen):
         await pilot.press("slash")
         await wait_until(pilot, lambda: isinstance(pilot.app.focused, FilterLine))
@@ -337,7 +339,9 @@ async def test_the_report_is_written_as_markdown_or_json(tmp_path: Path, monkeyp
         assert document["schema"] == "selfdiag.summary/1"
 
 
-async def test_a_file_is_replaced_knowingly_and_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_29_a_file_is_replaced_knowingly_and_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     old = tmp_path / "report.md"
     old.write_text("old", encoding="utf-8")
@@ -355,7 +359,7 @@ async def test_a_file_is_replaced_knowingly_and_in_one_step(tmp_path: Path, monk
         assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["report.md"]
 
 
-async def test_the_card_is_copied_and_a_file_offered(tmp_path: Path) -> None:
+async def test_TUI_23_the_card_is_copied_and_a_file_offered(tmp_path: Path) -> None:
     async with showing(audit_run(tmp_path / "run")) as (pilot, _):
         await pilot.press("y")
         await shows(pilot, "sent to the terminal", "e saves it to a file")
@@ -425,7 +429,7 @@ async def test_tabs_are_turned_with_the_arrows_and_clicked(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
-async def test_an_empty_run_says_so_on_every_tab(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_TUI_30_an_empty_run_says_so_on_every_tab(tmp_path: Path, size: tuple[int, int]) -> None:
     folder = audit_run(tmp_path / "run", probes=4, traps=0, unasked=4)
     async with showing(folder, size) as (pilot, screen):
         for place in range(1, len(TABS) + 1):

@@ -162,7 +162,7 @@ async def test_pause_and_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(read_run(opened.results[0][0]).planned()) == 10
 
 
-async def test_escape_asks_once_and_keeps_and_r_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_27_escape_asks_once_and_keeps_and_r_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     gates = Gates(3)
     use(monkeypatch, Model(gates.answer))
     async with asking("openai:x", limit=5) as (pilot, screen, opened):
@@ -229,6 +229,7 @@ async def test_TUI_08_a_provider_that_raises_is_one_error_of_one_item(monkeypatc
         records = read_run(opened.results[0][0]).planned()
         assert [record.outcome == "error" for record in records] == [False] * 6 + [True] + [False] * 3
         assert records[6].error is not None and records[6].error.kind == "internal"
+        screen.app.clear_notifications()  # the message may stand over the figures
         await sees(pilot, screen, "errors 1", "? error")
 
 
@@ -279,7 +280,7 @@ async def test_TUI_15_resizing_during_a_run() -> None:
         assert stands(screen, "32 of 32")
 
 
-async def test_hostile_text_is_shown_as_it_is_and_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_01_05_06_21_hostile_text_is_shown_as_it_is_and_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = (
         "[/]",
         "[link=http://x]y",
@@ -535,7 +536,7 @@ async def test_a_run_that_is_complete_behind_another_screen_waits_with_its_resul
         await wait_until(pilot, lambda: opened.results)
 
 
-async def test_quitting_asks_and_then_stops_and_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_27_quitting_asks_and_then_stops_and_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
     async def four(call: Call) -> str:
         return await (well if len(model.calls) <= 4 else never)(call)
 
@@ -580,7 +581,7 @@ async def test_every_action_has_an_id_and_lower_case_words() -> None:
             assert binding.description == binding.description.lower()
 
 
-async def test_plain_characters_on_request() -> None:
+async def test_TUI_19_plain_characters_on_request() -> None:
     async with asking("persona:slow", limit=16) as (pilot, screen, _):
         await wait_until(pilot, lambda: landed(screen) > 6)
         screen.app.action_ascii()

@@ -120,7 +120,7 @@ def test_TUI_12_quitting_waits_for_no_silent_server(own_home: Path) -> None:
         process.expect("warming up")
         assert server.asked.wait(10)
         process.send("q")
-        process.expect("quit?")
+        process.expect(r"Stop and quit\?")
         process.send("\r")
         assert ended(process) == ExitCode.OK
         assert server.hung_up.wait(5)

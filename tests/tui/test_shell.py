@@ -261,7 +261,7 @@ async def test_tui_19_plain_plots_can_be_switched_on() -> None:
         assert app.ascii
         app.action_ascii()
         assert not app.ascii
-        await wait_until(pilot, lambda: "plots with fine characters" in toasts(app))
+        await wait_until(pilot, lambda: "fine characters" in toasts(app))
 
 
 # Keys.

@@ -12,14 +12,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, ScrollableContainer, Vertical
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Rule, Static
+from textual.widgets import OptionList, Rule, Static
 from textual.worker import Worker, WorkerState
 
 from selfdiag.safety import SelfdiagError, one_line
-from selfdiag.tui.background import in_background
+from selfdiag.tui.background import begin, in_background
 from selfdiag.tui.saving import save_here, stamped
+from selfdiag.tui.screens.stacked import Stacked
 from selfdiag.tui.text import block, line
+from selfdiag.tui.widgets.drawn import Drawn
+from selfdiag.tui.widgets.key_line import KeyLine
 from selfdiag.tui.widgets.row_list import MUTED, Row, RowList, columns
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 READING = "reading the runs and drawing the intervals"
 NOTHING_FLIPPED = "no item changed sides"
+PROBE_WAYS = ("✓ right", "✗ wrong")
+TRAP_WAYS = ("○ spotted", "! missed")
 
 
 class Flip(NamedTuple):
@@ -50,7 +54,7 @@ class Compared(NamedTuple):
     calls: Sequence[Mapping[str, str]]
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(Stacked[None]):
     """Runs set against the first of them, item by item.
 
     Args:
@@ -66,13 +70,13 @@ class CompareScreen(Screen[None]):
     CompareScreen #lines { height: 2fr; scrollbar-size: 0 0; }
     CompareScreen #lines Static { width: auto; height: auto; text-wrap: nowrap; }
     CompareScreen #flipped { height: 1fr; min-height: 6; }
-    CompareScreen #heading { height: auto; padding: 0 1; color: $text-muted; }
+    CompareScreen Drawn.heading { height: auto; padding: 0 1; }
     CompareScreen RowList { padding: 0 1; }
     CompareScreen.-fault #flipped, CompareScreen.-fault #between { display: none; }
     CompareScreen.-fault #lines { padding: 1; }
     CompareScreen.-fault #lines Static { width: 1fr; text-wrap: wrap; color: $error; }
     CompareScreen.-wide #body { layout: horizontal; }
-    CompareScreen.-wide #lines { width: 82; height: 1fr; }
+    CompareScreen.-wide #lines { width: 82; height: 1fr; padding: 0 1; }
     CompareScreen.-wide #between { display: none; }
     CompareScreen.-wide #flipped { width: 1fr; height: 1fr; }
     """
@@ -92,6 +96,7 @@ class CompareScreen(Screen[None]):
         super().__init__()
         self._folders = folders
         self._compared: Compared | None = None
+        self._heading = Drawn("", classes="heading")
 
     def compose(self) -> ComposeResult:
         """Yield the lines of the comparison, and the flipped items below or beside them."""
@@ -105,14 +110,14 @@ class CompareScreen(Screen[None]):
                 yield Static(READING, id="text", markup=False)
             yield Rule(line_style=rule, id="between")  # type: ignore[arg-type]
             with Vertical(id="flipped"):
-                yield Static(id="heading", markup=False)
+                yield self._heading
                 yield RowList(id="flips")
-        yield Footer(show_command_palette=False)
+        yield KeyLine(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Compare, in a thread."""
         self.watch(self.query_one("#lines"), "scroll_y", self._show_place, init=False)
-        self.run_worker(self._compare(), exit_on_error=False)
+        begin(self, self._compare)
 
     async def _compare(self) -> None:
         try:
@@ -123,7 +128,7 @@ class CompareScreen(Screen[None]):
         self._compared = found
         self.query_one("#name", Static).update(line(f"compare · {found.title}"))
         self.query_one("#text", Static).update(block("\n".join(found.lines)))
-        self.query_one("#heading", Static).update(_heading(found.flips))
+        self._heading.show(partial(_heading, found.flips))
         several = len(self._folders) > 2
         rows = [Row(draw=partial(_row, flip, several)) for flip in found.flips]
         self.query_one("#flips", RowList).fill(rows, 0 if rows else None)
@@ -207,10 +212,10 @@ def compared(folders: Sequence[Path]) -> Compared:
         Flip(way, style, other, item)
         for other, pair in enumerate(found.pairs, 1)
         for way, style, items in (
-            ("✓ right", "$success", pair.probes.gained),
-            ("✗ wrong", "$error", pair.probes.lost),
-            ("○ spotted", "$success", pair.traps.gained),
-            ("! missed", "$error", pair.traps.lost),
+            (PROBE_WAYS[0], "$success", pair.probes.gained),
+            (PROBE_WAYS[1], "$error", pair.probes.lost),
+            (TRAP_WAYS[0], "$success", pair.traps.gained),
+            (TRAP_WAYS[1], "$error", pair.traps.lost),
         )
         for item in items
     ]
@@ -235,12 +240,15 @@ def _calls(run: Run) -> dict[str, str]:
     return found
 
 
-def _heading(flips: Sequence[Flip]) -> str:
-    """Return how many items changed sides, and to which."""
+def _heading(flips: Sequence[Flip], width: int, _plain: bool) -> Content:
+    """Return how many items changed sides, and to which; traps in a line of their own where one is too short."""
     counts = Counter(flip.way for flip in flips)
-    # each with its count on one line
-    shown = (f"{way} {n}".replace(" ", "\N{NO-BREAK SPACE}") for way, n in counts.items())
-    return f"now {'  '.join(shown)}" if flips else NOTHING_FLIPPED
+    probes, traps = (
+        "  ".join(f"{way} {n}" for way, n in counts.items() if (way in PROBE_WAYS) == wanted)
+        for wanted in (True, False)
+    )
+    whole = Content("  ".join(filter(None, ("now", probes, traps))) if flips else NOTHING_FLIPPED)
+    return whole if whole.cell_length <= width else Content("\n".join(filter(None, (probes, traps))))
 
 
 def _row(flip: Flip, several: bool, width: int, _highlighted: bool) -> Content:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -12,17 +14,46 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
+from selfdiag.tui.screens.stacked import Stacked
 from selfdiag.tui.text import line
 
 T = TypeVar("T")
+_BETWEEN = "   "
+"""Stands between two keys of a hint."""
 
 
-def keys(*words: tuple[str, str]) -> Content:
-    """Return keys with what they do, in one line."""
-    return Content("   ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in words)
+class Hint(Static):
+    """Keys with what they do, in one line; a click on one of them is as good as the key.
+
+    Args:
+        keys: each with what it does.
+        id: of the widget.
+    """
+
+    def __init__(self, *keys: tuple[str, str], id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(_told(keys), id=id, classes="hint", markup=False)
+        self._keys = keys
+
+    def tell(self, *keys: tuple[str, str]) -> None:
+        """Show other keys."""
+        self._keys = keys
+        self.update(_told(keys))
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key that is clicked."""
+        end = 0
+        for key, does in self._keys:
+            start, end = end, end + len(f"{key} {does}")
+            if start <= event.x < end:
+                self.app.simulate_key("escape" if key == "esc" else key)
+            end += len(_BETWEEN)
 
 
-class Dialog(ModalScreen[T]):
+def _told(keys: Sequence[tuple[str, str]]) -> Content:
+    return Content(_BETWEEN).join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
+
+
+class Dialog(ModalScreen[T], Stacked[T]):
     """A panel in the middle of the screen; escape leaves it without an answer."""
 
     DEFAULT_CSS = """
@@ -88,7 +119,7 @@ class Question(Dialog[bool]):
         with Vertical():
             yield Static(self._question, classes="question", markup=False)
             yield Static(self._consequence, markup=False)
-            yield Static(keys(("enter", self._yes), ("esc", "back")), classes="hint", markup=False)
+            yield Hint(("enter", self._yes), ("esc", "back"))
 
     def action_yes(self) -> None:
         """Answer yes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -17,6 +18,7 @@ from textual.widgets import Static
 from selfdiag.safety import one_line
 from selfdiag.settings import config_path
 from selfdiag.tui.actions import Action, actions_of, nodes_of
+from selfdiag.tui.screens.stacked import Stacked
 from selfdiag.tui.text import line
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ _DOES = 30
 """Cells of the columns."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(ModalScreen[None], Stacked[None]):
     """The keys that work where it was called, the nearest ones first.
 
     Args:
@@ -44,7 +46,8 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen { align: center middle; }
     HelpScreen > VerticalScroll {
         width: 74; max-width: 100%; height: auto; max-height: 100%;
-        background: $surface; padding: 0 2 1 2; scrollbar-size-vertical: 1;
+        background: $surface; padding: 0 2 1 2;
+        scrollbar-size-vertical: 1; scrollbar-background: $surface;
     }
     HelpScreen Static { height: auto; }
     HelpScreen .heading { margin-top: 1; color: $accent; }
@@ -98,6 +101,12 @@ class HelpScreen(ModalScreen[None]):
                     yield Static(self._in_passing(others), classes="note", markup=False)
             yield Static("other keys", classes="heading", markup=False)
             yield Static(self._remapping(), classes="note", markup=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """Close on a click beside the keys."""
+        # the event itself always names the screen
+        if self.get_widget_at(event.screen_x, event.screen_y)[0] is self:
+            self.dismiss()
 
     def _table(self, actions: Iterable[Action]) -> Content:
         """Return a line for each action: its keys, what it does, and its name in the config file."""

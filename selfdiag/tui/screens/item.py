@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from selfdiag.runs.store import Run, read_run
@@ -19,6 +19,8 @@ from selfdiag.tui.item_filter import item_rows
 from selfdiag.tui.item_page import ItemPage, item_page
 from selfdiag.tui.preparation import fault
 from selfdiag.tui.screens.save import SaveDialog, file_name, write_text
+from selfdiag.tui.widgets.hairline import Hairline
+from selfdiag.tui.widgets.key_line import KeyLine
 from selfdiag.tui.widgets.long_text import LongText, Part
 
 if TYPE_CHECKING:
@@ -73,10 +75,11 @@ class ItemScreen(Screen[None]):
         self._text = LongText()
 
     def compose(self) -> ComposeResult:
-        """Yield title and text."""
+        """Yield title, text and keys."""
         yield self._title
+        yield Hairline()
         yield self._text
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Read the run, and take over the order of the list that this was opened from."""

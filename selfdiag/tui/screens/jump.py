@@ -13,11 +13,13 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from selfdiag.tui.screens.stacked import Stacked
+
 LETTERS = f"asdfghjklqwertyuiopzxcvbnm{digits}"
 """In the order in which they are given away: the nearest to the hand first."""
 
 
-class JumpScreen(ModalScreen[None]):
+class JumpScreen(ModalScreen[None], Stacked[None]):
     """Letters over widgets; pressing one focuses its widget.
 
     Args:
@@ -30,6 +32,7 @@ class JumpScreen(ModalScreen[None]):
         position: absolute; width: 3; height: 1; text-align: center;
         background: $accent; color: $background; text-style: bold;
     }
+    JumpScreen:ansi > _Letter { background: ansi_default; color: $accent; text-style: bold reverse; }
     """
 
     def __init__(self, targets: Sequence[Widget]) -> None:
@@ -50,8 +53,10 @@ class JumpScreen(ModalScreen[None]):
 
     def on_click(self, event: events.Click) -> None:
         """Go to the widget whose letter is clicked, or close."""
-        if isinstance(event.widget, _Letter):
-            self._go(event.widget.target)
+        # the event itself always names the screen
+        clicked, _ = self.get_widget_at(event.screen_x, event.screen_y)
+        if isinstance(clicked, _Letter):
+            self._go(clicked.target)
         else:
             self.dismiss()
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
-from textual.widgets import Footer, Rule, Static
+from textual.widgets import Rule, Static
 from textual.worker import Worker, WorkerState
 
 from selfdiag.safety import SelfdiagError, one_line
-from selfdiag.tui.background import in_background
-from selfdiag.tui.lab_words import dose_picture, page
+from selfdiag.tui.background import begin, in_background
+from selfdiag.tui.lab_words import dose_picture, page, still_wanted
 from selfdiag.tui.saving import save_here, stamped
+from selfdiag.tui.screens.stacked import Stacked
 from selfdiag.tui.screens.topics import TopicScreen
 from selfdiag.tui.sender import Sender, Sent
 from selfdiag.tui.text import line
@@ -24,6 +24,8 @@ from selfdiag.tui.widgets.chart import Chart
 from selfdiag.tui.widgets.claim_prompt import ClaimPrompt
 from selfdiag.tui.widgets.claim_replies import ClaimReplies
 from selfdiag.tui.widgets.claim_slider import ClaimSlider
+from selfdiag.tui.widgets.key_line import KeyLine
+from selfdiag.tui.widgets.lab_status import LabStatus
 
 if TYPE_CHECKING:
     from selfdiag.battery.items import Probe
@@ -43,7 +45,7 @@ class _Place(NamedTuple):
     labelled: bool
 
 
-class LabScreen(Screen[None]):
+class LabScreen(Stacked[None]):
     """Claims put before a model, one call at a time, and what it says to them.
 
     Args:
@@ -59,11 +61,9 @@ class LabScreen(Screen[None]):
     LabScreen #title #place { width: auto; max-width: 60%; padding-left: 2; }
     LabScreen #below { height: 1fr; }
     LabScreen Chart { width: 1fr; padding: 0 1; }
-    LabScreen #status { height: 1; padding: 0 1; color: $text-muted; }
-    LabScreen #status.-fault { color: $error; }
     LabScreen ClaimReplies { width: 35; }
     LabScreen.-wide ClaimReplies { width: 46; }
-    LabScreen.-high #item { height: 3; }
+    LabScreen.-high #item { max-height: 8; }
     LabScreen.-high ProfileLines { height: 7; }
     LabScreen.-high ClaimReplies { padding-top: 1; }
     LabScreen.-high #shift, LabScreen.-high #verdict { margin-top: 1; }
@@ -120,19 +120,23 @@ class LabScreen(Screen[None]):
         with Horizontal(id="below"):
             yield Chart(dose_picture((), FIRST_CLAIM))
             yield ClaimReplies()
-        yield Static(id="status", markup=False)
-        yield Footer(show_command_palette=False)
+        yield LabStatus()
+        yield KeyLine(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Load the questions, and wait for something to send."""
-        self._worker = self.run_worker(self._work(), group="lab", exit_on_error=False)
+        self._worker = self.run_worker(self._work, group="lab", exit_on_error=False)
 
     # Asking: one worker, one call at a time; the keys only put calls into its queue.
 
     async def _work(self) -> None:
         bench: Bench | None = None
         try:
-            told = _from_any_thread(asyncio.get_running_loop(), self._tell)
+            loop = asyncio.get_running_loop()
+
+            def told(words: str) -> None:  # by a provider, from any thread
+                loop.call_soon_threadsafe(self._tell, words)
+
             try:
                 bench = await in_background(_bench, self._model, self._base_url, told)
             except SelfdiagError as error:
@@ -229,9 +233,7 @@ class LabScreen(Screen[None]):
 
     def _count(self) -> None:
         if self._bench is not None:
-            self.run_worker(
-                self._figures(self._bench, self._probe), group="figures", exclusive=True, exit_on_error=False
-            )
+            begin(self, self._figures, self._bench, self._probe, group="figures")
 
     async def _figures(self, bench: Bench, probe: Probe) -> None:
         self._doses, self._found = await in_background(_counted, bench, probe, self._labelled)
@@ -243,18 +245,17 @@ class LabScreen(Screen[None]):
         by_place = {_Place(dose.claim, dose.own, dose.labelled): dose for dose in self._doses}
         before, now = (by_place.get(place) if place is not None else None for place in self._pair)
         self.query_one(Chart).show(dose_picture(self._doses, self.query_one(ClaimSlider).value))
-        self.query_one(ClaimReplies).show(before, now, self._found, empty=not self._doses)
+        # before anything was asked the plot says how to begin
+        wanted = still_wanted(labelled=self._labelled) if self._doses else ""
+        self.query_one(ClaimReplies).show(before, now, self._found, wanted)
 
     def _tell(self, words: str, fault: bool = False) -> None:
         """Show one line of what goes on; a provider may have something to say when the screen is gone already."""
         if not self.is_attached:
             return
-        asked = self._bench.asked if self._bench is not None else 0
-        counted = f"{asked} {'call' if asked == 1 else 'calls'}" if asked else ""
-        remote = "what is sent leaves this machine" if self._bench is not None and self._bench.info.remote else ""
-        status = self.query_one("#status", Static)
-        status.set_class(fault, "-fault")
-        status.update(line(f"{'✗ ' if fault else ''}{' · '.join(filter(None, (words, counted, remote)))}", 300))
+        bench = self._bench
+        calls, remote = (bench.asked, bench.info.remote) if bench is not None else (0, False)
+        self.query_one(LabStatus).tell(words, fault=fault, calls=calls, remote=remote)
 
     def on_claim_slider_moved(self) -> None:
         """Show the prompt with the other number."""
@@ -306,7 +307,7 @@ class LabScreen(Screen[None]):
     def action_pick(self) -> None:
         """Try many questions under two claims, and keep the one that moves most."""
         if self._bench is not None:
-            self.run_worker(self._try(self._bench), group="trial", exclusive=True, exit_on_error=False)
+            begin(self, self._try, self._bench, group="trial")
 
     async def _try(self, bench: Bench) -> None:
         calls = await in_background(_trial, bench, self._labelled)
@@ -317,7 +318,7 @@ class LabScreen(Screen[None]):
 
     def action_label(self) -> None:
         """Name the topic in the question from now on, or no longer."""
-        self._labelled, self._at_ends = not self._labelled, False
+        self._labelled, self._at_ends = not self._labelled, True
         self._show_prompt()
         self._count()
 
@@ -396,10 +397,3 @@ def _counted(bench: Bench, probe: Probe, labelled: bool) -> tuple[Sequence[Dose]
 
 def _trial(bench: Bench, labelled: bool) -> Sequence[PlannedCall]:
     return bench.trial(labelled=labelled)
-
-
-def _from_any_thread(loop: asyncio.AbstractEventLoop, tell: Callable[[str], None]) -> Callable[[str], None]:
-    def told(words: str) -> None:
-        loop.call_soon_threadsafe(tell, words)
-
-    return told

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from selfdiag.safety import SelfdiagError
 from selfdiag.tui.background import begin, in_background
 from selfdiag.tui.discovery import check, key_source
-from selfdiag.tui.screens.dialog import Dialog, keys
+from selfdiag.tui.screens.dialog import Dialog, Hint
 from selfdiag.tui.text import line
 
 Named = tuple[str, str]
@@ -36,7 +36,7 @@ class FileDialog(Dialog[Named]):
             yield Static("path of a GGUF file; ~ is your home folder", classes="label")
             yield Input(placeholder="~/models/model.gguf", id="path")
             yield Static(classes="fault", markup=False)
-            yield Static(keys(("enter", "choose"), ("esc", "back")), classes="hint")
+            yield Hint(("enter", "choose"), ("esc", "back"))
 
     @on(Input.Changed)
     def forget_fault(self) -> None:
@@ -77,14 +77,15 @@ class AddressDialog(Dialog[Named]):
         """Return lines for the address and the name, and where the key comes from."""
         own = f"empty: {self._service}'s own service"
         with Vertical():
-            yield Static(f"which model of {self._service}?" if self._service else "which server?", classes="question")
+            question = f"which model of {self._service}?" if self._service else "which server?"
+            yield Static(question, classes="question", markup=False)
             yield Static("address", classes="label")
             yield Input(placeholder=own if self._service else "http://127.0.0.1:8080/v1", id="address")
             yield Static("model", classes="label")
             yield Input(placeholder="its name there", id="name")
             yield Static(id="key", classes="hint", markup=False)
             yield Static(classes="fault", markup=False)
-            yield Static(keys(("enter", "choose"), ("tab", "next line"), ("esc", "back")), classes="hint")
+            yield Hint(("enter", "choose"), ("tab", "next line"), ("esc", "back"))
 
     def on_mount(self) -> None:
         """Begin where something must be written."""
@@ -161,7 +162,7 @@ class FetchDialog(Dialog[bool]):
             )
             yield Static(id="progress", classes="hint", markup=False)
             yield Static(classes="fault", markup=False)
-            yield Static(keys(("enter", "fetch"), ("esc", "back")), id="keys", classes="hint")
+            yield Hint(("enter", "fetch"), ("esc", "back"), id="keys")
 
     def on_mount(self) -> None:
         """Count the seconds while it is being fetched."""
@@ -205,7 +206,7 @@ class FetchDialog(Dialog[bool]):
 
         self._said = "looking for it on this machine…"
         self._count()
-        self.query_one("#keys", Static).update(keys(("esc", "give up")))
+        self.query_one("#keys", Hint).tell(("esc", "give up"))
         try:
             await in_background(obtain, self._say, self._stopped)
         except SelfdiagError as error:
@@ -214,7 +215,7 @@ class FetchDialog(Dialog[bool]):
                 return
             self.tell_fault(line(str(error), 500))
             self.query_one("#progress").display = False
-            self.query_one("#keys", Static).update(keys(("enter", "try again"), ("esc", "back")))
+            self.query_one("#keys", Hint).tell(("enter", "try again"), ("esc", "back"))
         else:
             self.dismiss(True)
         finally:

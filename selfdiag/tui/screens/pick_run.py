@@ -14,7 +14,7 @@ from textual.worker import Worker
 
 from selfdiag.tui.background import begin, in_background
 from selfdiag.tui.preparation import fault
-from selfdiag.tui.screens.dialog import Dialog
+from selfdiag.tui.screens.dialog import Dialog, Hint
 from selfdiag.tui.widgets.run_list import RunList
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class PickRun(Dialog[Path]):
         folder: of the run that is shown.
     """
 
-    DEFAULT_CSS = """
-    PickRun RunList { height: auto; max-height: 14; background: $panel; }
+    CSS = """
+    PickRun RunList { height: auto; max-height: 14; background: $panel; scrollbar-background: $panel; }
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,8 +43,7 @@ class PickRun(Dialog[Path]):
             yield Static("compare with which run?", classes="question", markup=False)
             yield self._list
             yield Static(classes="fault", markup=False)
-            keys = Content.assemble(("enter", "$accent"), " compare   ", ("esc", "$accent"), " back")
-            yield Static(keys, classes="hint")
+            yield Hint(("enter", "compare"), ("esc", "back"))
 
     def on_mount(self) -> None:
         """Read the runs."""

@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher, Footer, Static
+from textual.widgets import ContentSwitcher, Static
 from textual.worker import Worker, WorkerState
 
 from selfdiag.runs.records import TASKS
@@ -28,6 +28,7 @@ from selfdiag.tui.widgets.calibration_tab import CalibrationTab
 from selfdiag.tui.widgets.discrimination_tab import DiscriminationTab
 from selfdiag.tui.widgets.hairline import Hairline
 from selfdiag.tui.widgets.items_tab import ItemsTab, ItemTable
+from selfdiag.tui.widgets.key_line import KeyLine
 from selfdiag.tui.widgets.result_text import ResultText
 from selfdiag.tui.widgets.selective_tab import SelectiveTab
 from selfdiag.tui.widgets.self_tab import SelfTab, assessment_findings
@@ -60,7 +61,6 @@ class ResultsScreen(Screen[None]):
     AUTO_FOCUS = ""
     CSS = """
     ResultsScreen #title { text-wrap: nowrap; text-overflow: ellipsis; }
-    ResultsScreen Hairline { margin: 0 1; }
     ResultsScreen #brief { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ResultsScreen #fault { height: 1fr; padding: 1 1; color: $error; display: none; }
     ResultsScreen ContentSwitcher { height: 1fr; }
@@ -114,7 +114,7 @@ class ResultsScreen(Screen[None]):
         yield Hairline(classes="under-head")
         yield self._fault
         yield self._body
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Read the run."""

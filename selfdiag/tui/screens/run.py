@@ -13,17 +13,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Rule, Static
+from textual.widgets import Rule, Static
 
 from selfdiag.runs.records import MEASURED_SECTIONS, RunSettings
 from selfdiag.safety import one_line
 from selfdiag.tui.asking import Asking, Ending
-from selfdiag.tui.background import in_background
+from selfdiag.tui.background import begin, in_background
 from selfdiag.tui.measuring import Measuring, warm_up
 from selfdiag.tui.preparation import fault, prepare
 from selfdiag.tui.screens.dialog import Question as YesNo
 from selfdiag.tui.widgets.answers_before import AnswersBefore
 from selfdiag.tui.widgets.chart import Chart
+from selfdiag.tui.widgets.key_line import KeyLine
 from selfdiag.tui.widgets.now_asked import NowAsked, Question
 from selfdiag.tui.widgets.running_figures import RunningFigures, RunProgress, span
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from selfdiag.tui.figures_so_far import Figures
     from selfdiag.tui.run_so_far import RunSoFar
 
-REPAINT = 0.1
+REPAINT = 0.2
 """Seconds between two looks at what has happened."""
 STOPPING = 1.0
 """Seconds that a run may take to stop when the app is left; its answers are on the disk before."""
@@ -71,7 +72,7 @@ class RunScreen(Screen[None]):
     RunScreen.-unasked #before, RunScreen.-unasked AnswersBefore { display: none; }
     RunScreen NowAsked { max-height: 58%; }
     RunScreen.-high NowAsked { height: 10; }
-    RunScreen.-high RunningFigures { height: 5; }
+    RunScreen.-high RunningFigures { height: 4; }
     RunScreen.-unasked NowAsked { height: 1fr; max-height: 100%; }
     RunScreen #before { margin-top: 1; }
     RunScreen Chart { height: 1fr; }
@@ -133,12 +134,12 @@ class RunScreen(Screen[None]):
                 yield self._chart
         yield self._rules[1]
         yield self._counts
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Begin at once."""
         self.set_interval(REPAINT, self._paint)
-        self.run_worker(in_background(warm_up), group="figures", exit_on_error=False)
+        begin(self, in_background, warm_up, group="warm-up")
         self._begin()
 
     # Asking: prepared in a thread, agreed to where that is needed, then event by event.
@@ -149,7 +150,7 @@ class RunScreen(Screen[None]):
         self._listed = 0
         self._answers.clear()
         self._tell("preparing", "preparing", "drawing the questions")
-        self.run_worker(self._execute(), group="run", exit_on_error=False)
+        begin(self, self._execute, group="run")
 
     async def _execute(self) -> None:
         try:
@@ -171,12 +172,16 @@ class RunScreen(Screen[None]):
         self._waiting = words
 
     async def _ask(self, asking: Asking) -> None:
-        self._asking, self._measuring = asking, Measuring(asking.session.folder)
+        measuring = Measuring(asking.session.folder)
+        self._asking, self._measuring = asking, measuring
         calls = asking.session.plan.calls
         drawn = any(call.section in MEASURED_SECTIONS or call.claim is not None for call in calls)
         self.set_class(not drawn, "-undrawn")
         self._tell("asking", "", "")
-        ending = await asking.until_over()
+        try:
+            ending = await asking.until_over()
+        finally:
+            measuring.end()
         self._waiting = ""
         self._conclude(asking, ending)
 
@@ -235,14 +240,14 @@ class RunScreen(Screen[None]):
         self._counts.show(so_far, self._measuring.figures)
         self._paint_figures(self._measuring.figures)
         if self._measuring.is_due(len(so_far.records)):
-            self.run_worker(self._measure(self._measuring, so_far), group="figures", exit_on_error=False)
+            begin(self, self._measure, self._measuring, so_far, group="figures")
 
     def _paint_figures(self, figures: Figures | None) -> None:
         title, n = (f"{figures.title}   n {figures.shown}", f"n {figures.shown}") if figures is not None else ("", "")
         if len(title) > self._title.content_size.width:
             title = n
         if title != self._title.content:  # whatever is updated is laid out again
-            self._title.update(title)
+            self._title.update(title, layout=False)
         self._chart.show(figures.picture if figures is not None else "no answer yet")
 
     def _words_now(self) -> tuple[str, str]:
@@ -313,7 +318,7 @@ class RunScreen(Screen[None]):
         if asking is None or self._stage != "asking":
             return
         if asking.so_far.started and asking.so_far.in_flight:
-            self.run_worker(self._stop_if_agreed(asking), group="stop", exclusive=True, exit_on_error=False)
+            begin(self, self._stop_if_agreed, asking, group="stop")
         else:
             asking.stop()
 

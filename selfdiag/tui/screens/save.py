@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from selfdiag.safety import SelfdiagError, one_line
 from selfdiag.settings import expanded
-from selfdiag.tui.screens.dialog import Dialog
+from selfdiag.tui.screens.dialog import Dialog, Hint
 
 
 class SaveDialog(Dialog[Path]):
@@ -37,8 +37,7 @@ class SaveDialog(Dialog[Path]):
             yield Static(self._hint, classes="label", markup=False)
             yield Input(self._default, select_on_focus=False)
             yield Static(classes="fault", markup=False)
-            keys = Content.assemble(("enter", "$accent"), " write   ", ("esc", "$accent"), " back")
-            yield Static(keys, classes="hint")
+            yield Hint(("enter", "write"), ("esc", "back"))
 
     @on(Input.Changed)
     def look(self, event: Input.Changed) -> None:

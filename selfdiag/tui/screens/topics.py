@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from selfdiag.tui.screens.stacked import Stacked
 from selfdiag.tui.text import line
+from selfdiag.tui.widgets.steady_list import SteadyList
 
 EVERY = "all topics"
 
 
-class TopicScreen(ModalScreen[str | None]):
+class TopicScreen(ModalScreen[str | None], Stacked[str | None]):
     """Topics to choose one from; closes with its name, an empty one for all, None for no choice.
 
     Args:
@@ -32,8 +35,11 @@ class TopicScreen(ModalScreen[str | None]):
     CSS = """
     TopicScreen { align: center middle; }
     TopicScreen > OptionList {
-        width: 34; height: auto; max-height: 90%; padding: 1 2; background: $panel; scrollbar-size-vertical: 1;
+        width: 34; height: auto; max-height: 90%; padding: 1 2; background: $panel;
+        scrollbar-size-vertical: 1; scrollbar-background: $panel;
     }
+    TopicScreen .option-list--option-highlighted { background: $accent 25%; color: $foreground; text-style: none; }
+    TopicScreen:ansi .option-list--option-highlighted { background: ansi_white; color: ansi_black; text-style: bold; }
     """
 
     def __init__(self, topics: Sequence[str], chosen: str) -> None:
@@ -43,11 +49,17 @@ class TopicScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Yield the list."""
-        yield OptionList(*(Option(line(name or EVERY, 40)) for name in self._names), markup=False)
+        yield SteadyList(*(Option(line(name or EVERY, 40)) for name in self._names), markup=False)
 
     def on_mount(self) -> None:
         """Begin at what is chosen."""
         self.query_one(OptionList).highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
+
+    def on_click(self, event: events.Click) -> None:
+        """Close without a choice on a click beside the list."""
+        # the event itself always names the screen
+        if self.get_widget_at(event.screen_x, event.screen_y)[0] is self:
+            self.dismiss()
 
     def action_down(self) -> None:
         """Go to the next one."""

@@ -48,12 +48,6 @@ class AnswersBefore(ScrollView, can_focus=True):
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        scrollbar-color: $border;
-        scrollbar-color-hover: $border;
-        scrollbar-color-active: $accent;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
     }
     AnswersBefore > .answers--right { color: $success; }
     AnswersBefore > .answers--wrong { color: $error; }
@@ -61,6 +55,7 @@ class AnswersBefore(ScrollView, can_focus=True):
     AnswersBefore > .answers--unknown { color: $foreground-muted; }
     AnswersBefore > .answers--muted { color: $foreground-muted; }
     AnswersBefore > .answers--cursor { background: $accent 25%; }
+    AnswersBefore:ansi > .answers--cursor { background: ansi_default; text-style: reverse; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "answers--right",
@@ -106,13 +101,25 @@ class AnswersBefore(ScrollView, can_focus=True):
             added += 1
         if not added:
             return
-        self.virtual_size = Size(self.size.width, len(self._rows))
+        self._lengthen()
         last = max(len(self._rows) - 1, 0)
         if self.has_focus:
             # what somebody looks at stays under their eyes
             self.set_reactive(AnswersBefore.cursor, min(self.cursor + added, last))
             self.scroll_to(y=self.scroll_offset.y + added, animate=False, force=True, immediate=True)
         self.refresh()
+
+    def _lengthen(self) -> None:
+        """Let the scrollbar know how many lines there are."""
+        size = Size(self.size.width, len(self._rows))
+        if self.show_vertical_scrollbar and size.height > self.size.height:
+            # the bar stays where it is: setting the size as usual would lay out the whole screen at every answer
+            self.set_reactive(AnswersBefore.virtual_size, size)
+            bar = self.vertical_scrollbar
+            if size.height > 1.02 * bar.window_virtual_size:  # less cannot be seen, and painting it takes time
+                bar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
 
     def clear(self) -> None:
         """Take all answers away."""
@@ -129,8 +136,12 @@ class AnswersBefore(ScrollView, can_focus=True):
             words = "" if self._rows or y else "none yet"
             return Strip([Segment(fitted(words, width), self._style("muted"))])
         row = self._rows[place]
-        over = Style(bgcolor=self._style("cursor").bgcolor) if self.has_focus and place == self.cursor else Style.null()
-        room = max(width - _WORD - _SURE - 2 * _GAP, 0)
+        cursor = self._style("cursor")
+        over = Style(bgcolor=cursor.bgcolor, reverse=cursor.reverse)
+        if not self.has_focus or place != self.cursor:
+            over = Style.null()
+        # the last cell is air before the scrollbar
+        room = max(width - _WORD - _SURE - 2 * _GAP - 1, 0)
         about = _ABOUT if room >= 2 * _ABOUT else _SHORTER if room >= 2 * _SHORTER else 0
         plain = self._style("plain")
         parts = [

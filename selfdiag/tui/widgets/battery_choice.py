@@ -38,6 +38,7 @@ class BatteryChoice(Widget, can_focus=True):
     DEFAULT_CSS = """
     BatteryChoice { width: auto; height: 1; }
     BatteryChoice:focus { background: $accent 25%; }
+    BatteryChoice:ansi:focus { background: ansi_default; text-style: reverse; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -146,7 +147,7 @@ class SectionChoice(Widget, can_focus=True):
         if name not in self.on:
             text = text.stylize(MUTED)
         if self.has_focus and SECTIONS[self.at] == name:
-            text = text.stylize("$foreground on $accent 25%")
+            text = text.stylize("reverse" if self.app.native_ansi_color else "$foreground on $accent 25%")
         return text.stylize(Style.from_meta({"section": SECTIONS.index(name)}))
 
     def _box(self, name: str) -> str:

@@ -140,7 +140,8 @@ class Chart(Widget, can_focus=False):
             above, under, height = self._around(picture, plain=plain, shaded=False)
         self.set_class(fine, "-fine")
         self.remove_class("-words")
-        self._below.update(under)
+        if under != self._below.content:  # what is updated lays out the whole screen again
+            self._below.update(under)
         if fine:
             self._draw_finely(picture, above, height)
         else:

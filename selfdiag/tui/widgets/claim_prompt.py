@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -25,19 +25,22 @@ class ClaimPrompt(Vertical):
 
     DEFAULT_CSS = """
     ClaimPrompt { height: auto; }
-    ClaimPrompt #item { height: 2; padding: 0 1; }
-    ClaimPrompt #question { width: 1fr; }
-    ClaimPrompt #key { width: auto; max-width: 40%; padding-left: 2; color: $text-muted; }
-    ClaimPrompt #label { height: 1; padding: 0 1; }
+    ClaimPrompt #item { height: auto; min-height: 2; max-height: 4; padding: 0 1; scrollbar-size-vertical: 1; }
+    ClaimPrompt #question { height: auto; }
+    ClaimPrompt #named { height: 1; padding: 0 1; }
+    ClaimPrompt #named Static { text-wrap: nowrap; text-overflow: ellipsis; }
+    ClaimPrompt #label { width: 1fr; }
+    ClaimPrompt #key { width: auto; max-width: 50%; padding-left: 2; color: $text-muted; }
     """
 
     def compose(self) -> ComposeResult:
-        """Yield question and key side by side, then the profile, then the topic."""
-        with Horizontal(id="item"):
+        """Yield the question, the profile, then the topic and beside it the key, which is no part of the prompt."""
+        with VerticalScroll(id="item"):
             yield Static(LOADING, id="question", markup=False)
-            yield Static(id="key", markup=False)
         yield ProfileLines()
-        yield Static(id="label", markup=False)
+        with Horizontal(id="named"):
+            yield Static(id="label", markup=False)
+            yield Static(id="key", markup=False)
 
     def show(self, shown: Shown, key: str, *, own: bool) -> None:
         """Show a prompt.

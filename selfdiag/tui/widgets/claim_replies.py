@@ -24,8 +24,7 @@ class ClaimReplies(VerticalScroll):
     DEFAULT_CSS = """
     ClaimReplies { padding: 0 1; scrollbar-size-vertical: 1; }
     ClaimReplies > Static { width: 1fr; }
-    ClaimReplies #answer { height: 1; }
-    ClaimReplies #shift { height: 1; }
+    ClaimReplies #answer, ClaimReplies #shift { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ClaimReplies #verdict { height: auto; color: $text-muted; }
     """
 
@@ -36,14 +35,14 @@ class ClaimReplies(VerticalScroll):
         yield Static(id="shift", markup=False)
         yield Static(id="verdict", markup=False)
 
-    def show(self, before: Dose | None, now: Dose | None, found: Microprobe | None, *, empty: bool) -> None:
+    def show(self, before: Dose | None, now: Dose | None, found: Microprobe | None, wanted: str) -> None:
         """Show replies.
 
         Args:
             before: the one that the later one is set against.
             now: the later one.
             found: what all replies to the question show, None below two claims.
-            empty: nothing was asked yet.
+            wanted: what a verdict still takes.
         """
         self.query_one(BigPair).show(_side(before), _side(now))
         answer = answer_line(now.reply) if now is not None else ""
@@ -52,7 +51,7 @@ class ClaimReplies(VerticalScroll):
         shown.set_classes({"✓": "right", "✗": "wrong"}.get(answer[:1], "muted"))
         replies = (before.reply if before is not None else None, now.reply if now is not None else None)
         self.query_one("#shift", Static).update(line(shift_line(found, *replies)))
-        verdict = "" if empty else line(verdict_words(found), 600).plain
+        verdict = line(verdict_words(found), 600).plain if found is not None else wanted
         # a number and its sign stay on one line
         self.query_one("#verdict", Static).update(Content(verdict.replace(" %", "\N{NO-BREAK SPACE}%")))
 

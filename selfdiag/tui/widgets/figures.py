@@ -60,7 +60,7 @@ class Figures(VerticalScroll):
     """Measures and notes; it scrolls where they do not all fit."""
 
     DEFAULT_CSS = """
-    Figures { scrollbar-size-vertical: 1; scrollbar-background: $background; scrollbar-color: $border; }
+    Figures { scrollbar-size-vertical: 1; }
     """
 
     def __init__(self) -> None:

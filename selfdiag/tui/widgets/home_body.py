@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import msgspec
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from selfdiag.safety import SelfdiagError, literal, one_line
@@ -30,6 +30,7 @@ from selfdiag.tui.discovery import (
 from selfdiag.tui.text import line
 from selfdiag.tui.widgets.battery_choice import OWN, SIZES, BatteryChoice, SectionChoice
 from selfdiag.tui.widgets.hairline import Hairline
+from selfdiag.tui.widgets.key_line import KeyLine
 from selfdiag.tui.widgets.model_list import ModelList
 from selfdiag.tui.widgets.plan_line import PlanLine, Wish, outlook
 from selfdiag.tui.widgets.run_list import RunList, about
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 MANY_CALLS = 1000
 """A run of more calls than that is started only when the person says so once more."""
 DEFAULT_MODEL = "embedded"
-ROOMY = 78
-"""Columns that the keys at the bottom need."""
 
 
 class HomeBody(Vertical):
@@ -72,7 +71,7 @@ class HomeBody(Vertical):
     HomeBody #own { width: 1fr; margin-left: 2; display: none; }
     HomeBody.-own #own { display: block; }
     .-high HomeBody #plan { margin-top: 1; }
-    HomeBody Footer { padding-left: 1; }
+    HomeBody KeyLine { padding-left: 1; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -120,17 +119,13 @@ class HomeBody(Vertical):
             yield Static("sections", id="sections-label", classes="label")
             yield SectionChoice(chosen.sections, id="sections")
         yield PlanLine(id="plan")
-        yield Footer(show_command_palette=False)
+        yield KeyLine(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Begin where most begin, and look around once all of it is there to be seen."""
         self.set_class(self._battery.choice == OWN, "-own")
         self._models.focus()
         self.call_after_refresh(self._begin)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Draw the keys closer together where they would not fit."""
-        self.query_one(Footer).compact = event.size.width < ROOMY
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Say what went wrong where nobody expected it."""

@@ -44,6 +44,7 @@ class ItemTable(ScrollView, can_focus=True):
     ItemTable > .item-table--head { color: $foreground 60%; }
     ItemTable > .item-table--sorted { color: $accent; }
     ItemTable > .item-table--cursor { background: $accent 25%; }
+    ItemTable:ansi > .item-table--cursor { background: ansi_default; }
     ItemTable > .item-table--right { color: $success; }
     ItemTable > .item-table--wrong { color: $error; }
     ItemTable > .item-table--muted { color: $foreground; }
@@ -210,7 +211,9 @@ class ItemTable(ScrollView, can_focus=True):
 
     def _style(self, *names: str) -> Style:
         """Return the style of components, the later ones over the earlier."""
-        return self.get_visual_style(*(f"item-table--{name}" for name in names)).rich_style
+        style = self.get_visual_style(*(f"item-table--{name}" for name in names)).rich_style
+        # the terminal's own colours have no shades, and Textual's styles of components no reverse
+        return style + Style(reverse=True) if "cursor" in names and self.app.native_ansi_color else style
 
     def _head(self) -> Iterable[Segment]:
         plain = bool(getattr(self.app, "ascii", False))

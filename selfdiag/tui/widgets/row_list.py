@@ -14,8 +14,9 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
+
+from selfdiag.tui.widgets.steady_list import SteadyList
 
 if TYPE_CHECKING:
     from selfdiag.tui.app import SelfdiagApp
@@ -35,7 +36,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     picked: bool = True
 
 
-class RowList(OptionList):
+class RowList(SteadyList):
     """Rows of which one is highlighted; a click highlights, a double click or enter picks."""
 
     DEFAULT_CSS = """
@@ -43,12 +44,6 @@ class RowList(OptionList):
         height: 1fr;
         text-wrap: nowrap;
         scrollbar-size-vertical: 1;
-        scrollbar-color: $border;
-        scrollbar-color-hover: $border;
-        scrollbar-color-active: $accent;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
         background: $background;
         border: none;
         padding: 0;
@@ -59,7 +54,7 @@ class RowList(OptionList):
     RowList:focus > .option-list--option-highlighted { color: $foreground; text-style: none; }
     RowList > .option-list--option-highlighted { background: $panel; }
     RowList:focus > .option-list--option-highlighted { background: $accent 25%; }
-    RowList:ansi:focus > .option-list--option-highlighted { background: ansi_bright_black; }
+    RowList:ansi:focus > .option-list--option-highlighted { background: ansi_default; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -98,7 +93,7 @@ class RowList(OptionList):
     def on_click(self, event: events.Click) -> None:
         """Highlight what is clicked; pick it when it is clicked twice."""
         event.prevent_default()
-        index = event.style.meta.get("option")
+        index = self.clicked(event)
         if index is None or not self._rows[index].picked:
             return
         self.highlighted = index
@@ -118,7 +113,11 @@ class _Drawn(Visual):
         self._row = row
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        content = self._row.draw(width, self._owner.is_highlighted(self._row))
+        highlighted = self._owner.is_highlighted(self._row)
+        content = self._row.draw(width, highlighted)
+        # the terminal's own colours have no shades, and Textual's styles of components no reverse
+        if highlighted and self._owner.has_focus and self._owner.app.native_ansi_color:
+            content = content.stylize("reverse")
         return content.render_strips(width, height, style, options)
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:  # noqa: ARG002 - Textual's signature

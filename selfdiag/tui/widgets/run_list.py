@@ -112,6 +112,7 @@ def about(run: RunRow) -> str:
     if run.state == "damaged":
         return "damaged: it cannot be read"
     words = ["simulated"] if run.simulated else []
+    words += [run.kind] if run.kind not in {"audit", ""} else []
     if run.state == "complete":
         words += [run.battery, f"{run.planned} calls"]
     else:

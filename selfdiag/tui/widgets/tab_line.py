@@ -40,11 +40,12 @@ class TabLine(Widget, can_focus=False):
 
     def render(self) -> Content:
         """Return the line."""
+        chosen = "bold reverse" if self.app.native_ansi_color else "bold $foreground on $accent 25%"
         parts: list[str | tuple[str, str]] = []
         for place, label in enumerate(self._labels()):
             number, _, name = label.partition(" ")
             if place == self._active:
-                parts.append((label, "bold $foreground on $accent 25%"))
+                parts.append((label, chosen))
             else:
                 parts += [(number, "$accent"), f" {name}" if name else ""]
             parts.append("  " if self._roomy() else " ")

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from selfdiag.tui.diagram_rows import MUTED
+from selfdiag.tui.diagram_rows import DIM, MUTED
 from selfdiag.tui.text import line
 from selfdiag.tui.widgets.drawn import Drawn
 
@@ -26,7 +26,7 @@ _LEAST_BAR = 12
 """Cells below which a dumbbell shows nothing."""
 _DOUBTFUL = 0.05
 """A p-value from here on does not speak against chance."""
-_SHADES, _PLAIN_SHADES = " ░▒▓█", " .:*#"
+_SHADES, _PLAIN_SHADES = "·░▒▓█", "-.:*#"
 _ACROSS, _UP = 5, 10
 """Percent between two columns and two lines of the surface."""
 
@@ -90,7 +90,7 @@ class TopicsTab(VerticalScroll):
     TopicsTab { padding: 0 1; scrollbar-size-vertical: 1; }
     TopicsTab > .surface { margin-top: 1; }
     .-wide TopicsTab { layout: horizontal; }
-    .-wide TopicsTab > .surface { width: 42; margin: 0 0 0 3; }
+    .-wide TopicsTab > .surface { width: 38; margin: 0 0 0 2; }
     """
 
     def __init__(self) -> None:
@@ -120,8 +120,8 @@ def _gaps(summary: Summary, diagrams: Diagrams, width: int, plain: bool) -> Cont
     scale = f"0{'100':>{bar - 1}}" if bar >= _LEAST_BAR else ""
     lines = [Content.assemble((f"{head}{scale}", MUTED))]
     lines += [_topic(topic, longest, bar, plain=plain) for topic in topics.topics]
-    legend = f"{right} right  {says} says  ! larger than in 95 of 100 calibrated models of this n"
-    lines.append(Content.assemble((legend, MUTED)))
+    legend = f"{right} right  {says} says  " if bar >= _LEAST_BAR else ""
+    lines.append(Content.assemble((f"{legend}! larger than in 95 of 100 calibrated models of this n", MUTED)))
     lines += [line(note, 400).stylize(MUTED) for note in _notes(summary, topics, by_group=diagrams.by_group)]
     return Content("\n").join(lines)
 
@@ -184,14 +184,16 @@ def _surface(diagrams: Diagrams, found: TopicFindings, width: int, plain: bool) 
     surface = diagrams.surface
     if surface.empty:
         return Content("")
+    from selfdiag.report.words import several
+
     what = "groups" if diagrams.by_group else "topics"
-    k = surface.categories
+    k = several(surface.categories, what.removesuffix("s"))
     told = [
-        Content.assemble((f"accurate and calibrated enough: how many of {k} {what} (C-PVC)", MUTED)),
+        Content.assemble((f"accurate and calibrated enough: how many of {k} (C-PVC)", MUTED)),
         *_map(surface, plain=plain),
     ]
     sentences = [
-        f"volume {_volume(found.pvc)} of {k} {what} by accuracy alone, {_volume(found.c_pvc)} with the error tolerated",
+        f"volume {_volume(found.pvc)} of {k} by accuracy alone, {_volume(found.c_pvc)} with the error tolerated",
         _partition(found.worst_gap, f"the largest error of a {what.removesuffix('s')}"),
         _partition(found.variance, f"the variance of accuracy between {what}"),
         "it compares models and finds topics that fail; it certifies nothing",
@@ -208,17 +210,18 @@ def _map(surface: ConstrainedSurface, *, plain: bool) -> list[Content]:
     lines = []
     for g in range(100, -1, -_UP):
         row = surface.cells[g][::_ACROSS]
-        cells = "".join(shades[-(-most * count // surface.categories)] for count in row)
+        cells = [shades[-(-most * count // surface.categories)] for count in row]
         label = f"{g:>4} " if g % 50 == 0 else "     "
-        best = f"  {surface.cells[g][100]}" if g % 50 == 0 else ""
-        lines.append(Content.assemble((label, MUTED), (cells, "$accent"), (best, MUTED)))
+        best = f"  {surface.cells[g][100]} of {surface.categories}" if g % 50 == 0 else ""
+        drawn = ((cell, DIM if cell == shades[0] else "$accent") for cell in cells)
+        lines.append(Content.assemble((label, MUTED), *drawn, (best, MUTED)))
     columns = len(range(0, 101, _ACROSS))
     axis = f"     {'0':<{columns // 2 - 1}}{'50':<{columns // 2 - 2}}{'100':>3}"
     lines.append(Content.assemble((axis, MUTED)))
     up = "(up)" if plain else "↑"
     across = "->" if plain else "→"
     key = f"{up} required accuracy, %   {across} tolerated calibration error, %"
-    lines.append(Content.assemble((f"{key}   {shades[1]} some  {shades[-1]} all", MUTED)))
+    lines.append(Content.assemble((f"{key}   {shades[0]} none  {shades[1]} some  {shades[-1]} all", MUTED)))
     return lines
 
 

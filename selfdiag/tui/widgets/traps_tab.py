@@ -197,10 +197,10 @@ def _families(found: TrapFindings, summary: Summary, width: int, plain: bool) ->
 def _family(family: Family, name: int, bar: int, *, plain: bool) -> Content:
     full, rest = "#." if plain else "█░"
     filled = round(bar * family.spotted / family.asked) if family.asked else 0
-    said = "–"
+    said = f"{'–':>4}"
     if family.said:
         n = f" n {len(family.said)}" if len(family.said) != family.answered else ""
-        said = f"{sum(family.said) / len(family.said):.0f}{n}"
+        said = f"{sum(family.said) / len(family.said):>4.0f}{n}"
     other = family.asked - family.spotted - family.answered
     named = line(family.name.replace("_", " "), 60).truncate(name, ellipsis=True, pad=True)
     return Content.assemble(

@@ -3,10 +3,11 @@ import re
 from pathlib import Path
 
 import msgspec
+from rich.cells import cell_len
 
 from selfdiag.protocols.audit import summarise
-from selfdiag.report.card import card_lines
-from selfdiag.report.markdown import markdown
+from selfdiag.report.audit_markdown import audit_markdown
+from selfdiag.report.card import card_lines, framed
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
 from selfdiag.runs.store import read_run
@@ -21,7 +22,7 @@ def report(tmp_path: Path, persona: str, **settings: object) -> str:
 
     asyncio.run(ask())
     run = read_run(session.folder)
-    return markdown(run, summarise(run, draws=100))
+    return audit_markdown(run, summarise(run, draws=100))
 
 
 def test_missed_traps_are_told_on_the_scale_of_the_confidence(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_a_run_whose_manifest_has_lost_its_sessions_is_still_reported(tmp_path: 
     report(tmp_path, "blind", limit=2)
     run = read_run(tmp_path / "run")
     bare = msgspec.structs.replace(run, manifest=msgspec.structs.replace(run.manifest, sessions=()))
-    text = markdown(bare, summarise(bare, draws=100))
+    text = audit_markdown(bare, summarise(bare, draws=100))
     assert "| started | unknown |" in text and "| calls at once | unknown |" in text
 
 
@@ -67,7 +68,7 @@ def test_no_text_of_a_manifest_breaks_out_of_its_cell(tmp_path: Path) -> None:
     model = msgspec.structs.replace(run.manifest.model, details={f"a{nasty}": nasty})
     manifest = msgspec.structs.replace(run.manifest, sessions=(stretch,), model=model)
     run = msgspec.structs.replace(run, manifest=manifest)
-    text = markdown(run, summarise(run, draws=100))
+    text = audit_markdown(run, summarise(run, draws=100))
     assert "\n# <b>" not in text and "<b>" not in text
     method = text.partition("## How it was asked")[2].partition("To ask the same again")[0]
     rows = [line for line in method.splitlines() if line.startswith("|")]
@@ -79,3 +80,14 @@ def test_a_missing_interval_says_why_on_the_card(tmp_path: Path) -> None:
     lines = "\n".join(card_lines(summarise(read_run(tmp_path / "run"), draws=100)))
     assert "no interval: 3 right" in lines
     assert re.search(r"discrimination  \+\.000 \S", lines)
+
+
+def test_the_frame_holds_names_of_wide_characters(tmp_path: Path) -> None:
+    report(tmp_path, "blind", limit=2)
+    run = read_run(tmp_path / "run")
+    model = msgspec.structs.replace(run.manifest.model, name="模型" * 20, served_name="模" * 300)
+    run = msgspec.structs.replace(run, manifest=msgspec.structs.replace(run.manifest, model=model))
+    lines = framed(card_lines(summarise(run, draws=100)))
+    assert {cell_len(line) for line in lines} == {80}
+    assert lines[1].startswith("│  模型") and "…" in lines[1]
+    assert lines[3].startswith("│   ")  # the tier, which is painted by its place

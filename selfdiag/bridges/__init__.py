@@ -1,0 +1,1 @@
+"""The audit inside other tools. Nothing else of selfdiag imports these tools."""

@@ -1,0 +1,1 @@
+"""Drawings for pages: diagram data in, an SVG with its words out."""
