@@ -217,7 +217,8 @@ def _export_task(
     write_task(folder, files)
     shown = one_line(str(folder))
     say(
-        f"wrote {shown}; run it with: lm_eval --include_path {shown} --tasks {TASK} --apply_chat_template --log_samples"
+        f"wrote {shown}; run it with: lm_eval --include_path {shown} --tasks {TASK} --apply_chat_template "
+        "--log_samples --output_path OUT --model ..."
     )
 
 

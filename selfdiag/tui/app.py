@@ -19,7 +19,7 @@ from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
-from textual.widget import Widget
+from textual.widget import MountError, Widget
 from textual.worker import Worker, WorkerFailed
 
 from selfdiag.safety import SelfdiagError, one_line, redact, without_secrets
@@ -143,7 +143,7 @@ class SelfdiagApp(App[int]):
 
     def _fit(self) -> None:
         """Cover the screen where nothing fits on it, and uncover it when it does again."""
-        if not self.is_running or not self.screen_stack:
+        if not self.is_running or self._exit:
             return
         for screen in self.screen_stack:
             if not screen.is_mounted:
@@ -358,7 +358,7 @@ class SelfdiagApp(App[int]):
     def _handle_exception(self, error: Exception) -> None:
         # once the app ends its widgets are taken apart, and what is still under way may look for one in vain
         cause = error.error if isinstance(error, WorkerFailed) else error
-        if not (self._exit and isinstance(cause, NoMatches | ScreenStackError)):
+        if not (self._exit and isinstance(cause, NoMatches | MountError | ScreenStackError)):
             super()._handle_exception(error)
 
     def panic(self, *renderables: RenderableType) -> None:  # noqa: ARG002 - they hold local variables

@@ -143,6 +143,8 @@ def test_the_command_writes_a_new_folder_alone(tmp_path: Path, selfdiag: Any) ->
     folder = tmp_path / "task"
     done = selfdiag("probes", "export", "--format", "lm-eval", str(folder), "--draw", "standard", "--seed", "3")
     assert done.returncode == 0, done.stderr
+    # without a place to write to, the harness refuses to log samples
+    assert "--log_samples --output_path OUT" in done.stderr
     assert {path.name for path in folder.iterdir()} == {"selfdiag_audit.yaml", "questions.jsonl", "questions.py"}
     assert len((folder / "questions.jsonl").read_text().splitlines()) == 126 + 21
     again = selfdiag("probes", "export", "--format", "lm-eval", str(folder))

@@ -84,7 +84,7 @@ def test_what_cannot_be_compared_is_one_line(selfdiag, runs, tmp_path: Path) -> 
     assert "no run 'nowhere'" in refused(selfdiag, "calibrated", "nowhere")
     assert "contradict each other" in refused(selfdiag, *runs, "--json", "--format", "md")
     (tmp_path / "answers.csv").write_text("confidence,correct\n80,1\n", encoding="utf-8")
-    assert "answers.csv is not a run" in refused(selfdiag, "calibrated", "answers.csv")
+    assert "answers.csv is no run" in refused(selfdiag, "calibrated", "answers.csv")
     assert selfdiag("run", "persona:calibrated", "--bins", "history", "--out", "history").returncode == 0
     assert selfdiag("run", "persona:calibrated", "--bins", "logic", "--out", "logic").returncode == 0
     assert "have no item in common: compare runs of one battery" in refused(selfdiag, "history", "logic")

@@ -146,7 +146,7 @@ class Soak:
             if hand.usable and isinstance(app.screen, Question):
                 await self._press(hand, "y")
         if not app._exit:
-            self.findings.note("stuck", f"it does not end on {type(app.screen).__name__}")
+            self.findings.note("stuck", f"it does not end on {type(app.screen).__name__}{_state(app)}")
 
     # What is done.
 
@@ -275,7 +275,7 @@ class Soak:
         deadline = time.monotonic() + PATIENCE
         while hand.usable and not isinstance(hand.app.screen, HomeScreen):
             if time.monotonic() > deadline:
-                self.findings.note("stuck", f"no way home from {type(hand.app.screen).__name__}")
+                self.findings.note("stuck", f"no way home from {type(hand.app.screen).__name__}{_state(hand.app)}")
                 return False
             await self._press(hand, "y" if isinstance(hand.app.screen, Question) else "escape")
         return hand.usable
@@ -356,6 +356,13 @@ class Soak:
 
 def _listed(counts: Counter[str]) -> str:
     return f"{counts.total()} ({', '.join(f'{name} {count}' for name, count in counts.most_common())})"
+
+
+def _state(app: Any) -> str:
+    """Return what is painted, who has the keys and what is under way."""
+    painted = (strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+    under_way = [str(worker) for worker in app.workers if worker.is_running]
+    return "\n".join(("", *painted, f"focused: {app.focused}; under way: {under_way}"))
 
 
 def main() -> None:
