@@ -8,8 +8,9 @@ BRUTE := tests/battery/test_generators_calculation.py tests/battery/test_generat
 COVERING := tests/battery tests/measure tests/elicit tests/runs tests/bridges $(addprefix --ignore=,$(BRUTE))
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
-# the rest of tests/tui walks through whole screens and takes minutes: make app-test
-APP := tests/tui/test_chart.py tests/tui/test_item_filter.py tests/tui/test_home.py tests/tui/test_shell.py
+# the rest of tests/tui goes through each screen in detail and takes minutes: make app-test
+APP := $(addprefix tests/tui/test_,$(addsuffix .py,cases_app cases_terminal cases_text chart fast_keys home item_filter \
+  looks shell snapshots walk))
 
 .PHONY: run test lint types unit engine fuzz endurance soak app-test textual-test web-test inspect-check lm-eval-check bench format lock clean help
 
@@ -70,7 +71,7 @@ soak: $(VENV)/installed-to-test
 	$(BIN)/python -m tests.endurance.soak_app --minutes 10 --seed $(SEED)
 
 app-test: $(VENV)/installed-to-test
-	$(BIN)/pytest -n 2 tests/tui
+	$(BIN)/pytest -n 2 -m "not engine" tests/tui
 
 # each version in an environment of its own, in a temporary folder
 textual-test: $(VENV)/installed-to-test

@@ -203,7 +203,15 @@ class SelfdiagApp(App[int]):
 
         self.push_screen(CompareScreen(folders))
 
-    # Keys may come faster than screens are built and taken away.
+    # Keys and clicks may come faster than screens are built and taken away.
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take in an event, but no button pressed on what is painted still and gone already."""
+        if isinstance(event, events.MouseDown) and self.screen_stack:
+            widget, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
+            if widget is not None and not widget.is_attached:
+                return
+        await super().on_event(event)
 
     async def run_action(
         self,

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from textual.content import Content
 from textual.css.query import NoMatches
-from textual.events import Click
+from textual.events import Click, MouseDown
+from textual.geometry import Offset
 from textual.screen import Screen
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from selfdiag.runs.store import read_run
@@ -158,6 +160,15 @@ async def test_a_click_on_an_option_that_has_gone_does_nothing() -> None:
             listed.post_message(click)
             await pilot.pause()
         assert app._exception is None
+
+
+async def test_a_button_pressed_on_what_has_gone_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = SelfdiagApp()
+    async with app.run_test():
+        gone = Static("gone")
+        monkeypatch.setattr(app.screen, "get_widget_and_offset_at", lambda x, y: (gone, Offset(0, 0)))
+        await app.on_event(MouseDown(None, 3, 3, 0, 0, 1, False, False, False, 3, 3))
+        assert app.screen._select_state is None
 
 
 async def test_a_widget_looked_for_in_vain_is_no_fault_once_the_app_ends() -> None:

@@ -123,6 +123,8 @@ class HomeBody(Vertical):
 
     def on_mount(self) -> None:
         """Begin where most begin, and look around once all of it is there to be seen."""
+        if not self.children:  # the app has ended before they were put up
+            return
         self.set_class(self._battery.choice == OWN, "-own")
         self._models.focus()
         self.call_after_refresh(self._begin)
