@@ -123,7 +123,7 @@ class HomeBody(Vertical):
 
     def on_mount(self) -> None:
         """Begin where most begin, and look around once all of it is there to be seen."""
-        if not self.children:  # the app has ended before they were put up
+        if not self.query(ModelList) or not self.query(BatteryChoice):  # the app has ended before they were put up
             return
         self.set_class(self._battery.choice == OWN, "-own")
         self._models.focus()
