@@ -93,13 +93,24 @@ async def test_TUI_10_a_call_that_was_asked_twice_is_one_row_and_a_run_is_compar
         assert "no item changed sides" in text_of(app)
 
 
+MOST_AT_A_STRETCH = 8
+"""Yardsticks, of which one is about 40 ms on a machine of today: .3 s."""
+
+
 class HeldUp:
-    """Watches how long the event loop works at a stretch, in seconds of its thread."""
+    """Watches how long the event loop works at a stretch, in seconds of its thread, and how slow the machine is now."""
 
     def __init__(self) -> None:
         self.worst = 0.0
+        self.yardstick = 0.0
         self.during = ""
         self.now = ""
+
+    def measure(self) -> None:
+        """Time a fixed piece of work: where two processes share a core's caches, the app's takes as much longer."""
+        before = time.thread_time()
+        sum(number * number % 7 for number in range(600_000))
+        self.yardstick = max(self.yardstick, time.thread_time() - before)
 
     async def watch(self) -> None:
         while True:
@@ -116,6 +127,7 @@ async def test_TUI_11_results_of_many_and_of_a_megabyte_hold_up_nothing(tmp_path
     async with app.run_test(size=(120, 40)) as pilot:
         await wait_until(pilot, lambda: app.screen.query(PlanLine) and "looking" not in text_of(app))
         held_up = HeldUp()
+        held_up.measure()
         watching = asyncio.create_task(held_up.watch())
         held_up.now = "opening"
         app.open_results(folder)
@@ -133,7 +145,8 @@ async def test_TUI_11_results_of_many_and_of_a_megabyte_hold_up_nothing(tmp_path
         app.open_compare((folder, folder))
         await wait_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen._compared)
         watching.cancel()
-    assert held_up.worst < 0.3, f"seconds, while {held_up.during}"
+    held_up.measure()
+    assert held_up.worst < MOST_AT_A_STRETCH * held_up.yardstick, f"while {held_up.during}"
 
 
 def _works(app: SelfdiagApp) -> bool:
