@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 MIN_GUESSES = 5
@@ -91,19 +91,24 @@ def run_scale(
     Raises:
         ValueError: when the two differ in length.
     """
-    rows = list(zip(confidences, flags, strict=True))
-    guesses = sum("scale_guess" in marks for value, marks in rows if value is not None)
+    if len(confidences) != len(flags):
+        raise ValueError(f"{len(confidences)} confidences have {len(flags)} sets of flags")
+
+    def rows() -> Iterator[tuple[int | None, Collection[str]]]:
+        return zip(confidences, flags, strict=True)  # a list of pairs would hold 64 bytes a row
+
+    guesses = sum("scale_guess" in marks for value, marks in rows() if value is not None)
     if guesses < MIN_GUESSES:
         return tuple(confidences), ""
-    ones = sum("ambiguous_scale" in marks for value, marks in rows if value is not None)
-    above = sum(value > 1 and "scale_guess" not in marks for value, marks in rows if value is not None)
+    ones = sum("ambiguous_scale" in marks for value, marks in rows() if value is not None)
+    above = sum(value > 1 and "scale_guess" not in marks for value, marks in rows() if value is not None)
     if above == 0:
-        fractions = tuple(100 if value == 1 and "ambiguous_scale" in marks else value for value, marks in rows)
+        fractions = tuple(100 if value == 1 and "ambiguous_scale" in marks else value for value, marks in rows())
         return (
             fractions,
             f"confidence was stated as a fraction: {ones} readings of 1 count as 100" if ones else "",
         )
-    kept = tuple(None if {"scale_guess", "ambiguous_scale"} & set(marks) else value for value, marks in rows)
+    kept = tuple(None if {"scale_guess", "ambiguous_scale"} & set(marks) else value for value, marks in rows())
     return kept, (
         f"fractions and percentages are mixed: {guesses + ones} readings of 1 or below leave the confidence measures, "
         f"{above} above 1 stay"

@@ -34,7 +34,7 @@ MANY_ITEMS = 2_000
 
 _NORMAL = NormalDist()
 _Z95 = _NORMAL.inv_cdf(0.975)
-_BLOCK = 4_000_000
+_BLOCK = 1_000_000
 
 
 def wilson(k: float, n: float) -> tuple[float, float] | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from selfdiag.measure.counts import Bools, Counts, Floats, Ints
 from selfdiag.measure.multinomial import multinomial_draws
@@ -173,8 +174,8 @@ def tally_rows(
     if item is None:
         names, row = 1, np.zeros(kind.size, dtype=np.int64)
     else:
-        unique, inverse = np.unique(np.asarray(item), return_inverse=True)
-        names, row = unique.size, inverse.reshape(-1)
+        unique, row = _places(np.asarray(item))
+        names = unique.size
 
     counted = kind != _ERROR
     probe, trapped = counted & ~is_trap, counted & is_trap
@@ -285,9 +286,15 @@ def _trap_cells(kind: Ints, stated: Floats, free_text: Bools) -> tuple[Floats, I
 def _levels(stated: Floats, chosen: Bools) -> tuple[Floats, Ints]:
     """Return the distinct chosen values and each row's place among them, -1 for rows not chosen."""
     at = np.full(stated.size, -1, dtype=np.int64)
-    levels, inverse = np.unique(stated[chosen], return_inverse=True)
-    at[chosen] = inverse.reshape(-1)
+    levels, at[chosen] = _places(stated[chosen])
     return levels, at
+
+
+def _places(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return the distinct values and each one's place among them."""
+    # numpy's own inverse needs five more arrays of this length
+    distinct = np.unique(values)
+    return distinct, np.searchsorted(distinct, values)
 
 
 def _table(row: Ints, cell: Ints, rows: int, cells: int) -> Ints:

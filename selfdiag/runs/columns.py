@@ -91,4 +91,4 @@ def columns_of(records: Sequence[Record]) -> tuple[Columns, str]:
 
 def fractions(stated: Sequence[Any]) -> NDArray[np.float64]:
     """Return confidences of 0-100 or None as fractions or NaN."""
-    return np.array([np.nan if value is None else value / 100 for value in stated], dtype=np.float64)
+    return np.array(stated, dtype=np.float64) / 100  # None becomes NaN

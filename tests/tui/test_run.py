@@ -192,6 +192,21 @@ async def test_TUI_27_escape_asks_once_and_keeps_and_r_goes_on(monkeypatch: pyte
         assert len(run.records) == len({record.call_id for record in run.records}) == 10
 
 
+async def test_the_question_is_there_before_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    gates = Gates(1)
+    use(monkeypatch, Model(gates.answer))
+    async with asking("openai:x", limit=2) as (pilot, screen, _):
+        await sees(pilot, screen, "1 in flight", "1 of 4")
+        assert screen.check_action("stop", ())
+        screen.action_stop()
+        assert isinstance(screen.app.screen, Question)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: screen.app.screen is screen)
+        screen.action_stop()
+        await pilot.press("enter")
+        await sees(pilot, screen, "stopped", "1 of 4 calls are answered and kept.")
+
+
 async def test_a_question_that_is_late_goes_away_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     gates = Gates(1)
     use(monkeypatch, Model(gates.answer))
@@ -481,7 +496,7 @@ async def test_retries_and_a_changed_form_are_told(monkeypatch: pytest.MonkeyPat
     model = use(monkeypatch, Model(once_more))
     model.takes_schema = True
     async with asking("openai:x", size=(120, 40)) as (pilot, screen, _):
-        await sees(pilot, screen, "only 0 of 5 plain replies held the form", "1 retry")
+        await sees(pilot, screen, "none of 5 plain replies held the form", "1 retry")
         assert stands(screen, "! asking again (timeout): no answer within 5 s")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
@@ -318,12 +319,9 @@ class RunScreen(Screen[None]):
         if asking is None or self._stage != "asking":
             return
         if asking.so_far.started and asking.so_far.in_flight:
-            begin(self, self._stop_if_agreed, asking, group="stop")
+            # no worker: the question must be there before the next key is
+            self._ask_first("Stop here?", "stop and keep", lambda agreed: asking.stop() if agreed else None)
         else:
-            asking.stop()
-
-    async def _stop_if_agreed(self, asking: Asking) -> None:
-        if await self._agrees("Stop here?", "stop and keep"):
             asking.stop()
 
     def action_back(self) -> None:
@@ -357,8 +355,13 @@ class RunScreen(Screen[None]):
         """Return whether the app may be left; a run under way asks first, and is then stopped and kept."""
         asking = self._asking
         running = asking is not None and self._stage == "asking" and asking.so_far.started
-        if running and not await self._agrees("Stop and quit?", "stop and quit"):
-            return False
+        if running and self._dialog is not None:
+            self._close_dialog()  # what is asked a second time needs no answer
+        elif running:
+            agreed = asyncio.get_running_loop().create_future()
+            self._ask_first("Stop and quit?", "stop and quit", agreed.set_result)
+            if not await agreed:
+                return False
         await self.closing()
         return True
 
@@ -368,19 +371,17 @@ class RunScreen(Screen[None]):
             self._asking.stop()
             await self._asking.stopped(STOPPING)
 
-    async def _agrees(self, question: str, yes: str) -> bool:
-        """Return whether somebody agrees; what is asked a second time needs no answer."""
-        if self._dialog is not None:
-            self._close_dialog()
-            return True
+    def _ask_first(self, question: str, yes: str, then: Callable[[bool], None]) -> None:
         words = "What is answered is kept, and the run can go on later; calls under way are dropped."
-        self._dialog = YesNo(Content(question), Content(words), yes=yes)
-        try:
-            agreed: bool | None = await self._shell.push_screen_wait(self._dialog)
-        finally:
-            self._dialog = None
-        return bool(agreed)
+        dialog = self._dialog = YesNo(Content(question), Content(words), yes=yes)
+
+        def answered(agreed: bool | None) -> None:
+            if self._dialog is dialog:
+                self._dialog = None
+            then(bool(agreed))
+
+        self.app.push_screen(dialog, answered)
 
     def _close_dialog(self) -> None:
-        if self._dialog is not None and self.app.screen is self._dialog:
+        if self._dialog is not None:
             self._dialog.dismiss(False)
