@@ -41,7 +41,7 @@ def rate(server: StubServer, concurrency: int | Literal["auto"], repeat: int) ->
 def rows() -> list[table.Row]:
     found = []
     for slots in SLOTS:
-        repeat = 1 if slots == 1 else 3
+        repeat = {1: 1, 4: 3}.get(slots, 9)
         with stub_server(latency=LATENCY, slots=slots) as server:
             rate(server, 16, 1)
             fixed = {setting: rate(server, setting, repeat) for setting in FIXED if setting <= 4 * slots}

@@ -8,9 +8,11 @@ import time
 MOST = 64
 """So many calls at once at most while finding out."""
 BETTER = 1.1
-"""A higher limit must bring this much more throughput to be kept."""
-CHANCES = 2
-"""So many rounds in a row must fail to bring it before the last good limit is settled on: one may have had bad luck."""
+"""A higher limit must bring this much more throughput for a still higher one to be tried."""
+SLIGHTLY = 1.02
+"""With this much more the last limit tried is kept: a server with a queue of its own is busy between two calls."""
+CHANCES = 3
+"""So many rounds in a row must fail to bring it before a limit is settled on: one may have had bad luck."""
 SHORTEST_ROUND = 0.25
 """Seconds: replies of a fast server come and go too unevenly to be counted over less, unless there are many."""
 MANY_REPLIES = 8
@@ -36,6 +38,7 @@ class Pace:
         self._best = 0.0
         self._best_limit = self.limit
         self._misses = 0
+        self._tried = 0.0
         self._overloaded = False
         self._cut = 0.0
 
@@ -83,10 +86,13 @@ class Pace:
     def _climb(self, rate: float) -> None:
         if rate < BETTER * self._best:
             self._misses += 1
+            self._tried = max(self._tried, rate)
             if self._misses >= CHANCES:
-                self.limit, self._finding = self._best_limit, False
+                self._finding = False
+                if self._tried < SLIGHTLY * self._best:
+                    self.limit = self._best_limit
             return
-        self._best, self._best_limit, self._misses = rate, self.limit, 0
+        self._best, self._best_limit, self._misses, self._tried = rate, self.limit, 0, 0.0
         if self.limit == self._most:
             self._finding = False
         self.limit = min(2 * self.limit, self._most)

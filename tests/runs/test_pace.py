@@ -44,6 +44,11 @@ async def test_the_limit_climbs_while_throughput_grows_and_steps_back_when_it_do
     assert seen == [1, 2, 4, 8, 16, 8]
 
 
+async def test_the_last_limit_tried_is_kept_where_it_brings_a_little(clock) -> None:
+    pace = Pace(1, 64, finding=True)
+    assert await rounds(pace, clock, 200, {1: 1, 2: 2, 4: 4, 8: 4.3, 16: 9}) == [1, 2, 4, 8]
+
+
 async def test_the_limit_never_passes_the_most(clock) -> None:
     pace = Pace(2, 6, finding=True)
     assert await rounds(pace, clock, 300, {2: 2, 4: 4, 6: 6}) == [2, 4, 6]
