@@ -144,11 +144,13 @@ def open_client(
             timeout=httpx.Timeout(timeout, connect=min(CONNECT_TIMEOUT, timeout)),
             trust_env=through_proxy,
             limits=limits,
-            transport=None if through_proxy else _direct(limits),
+            transport=None if through_proxy else _direct(url, limits),
         )
-    except (ImportError, ValueError) as error:
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        # what is wrong with an address may be told with a part of its password
+        reason = "it is no address" if isinstance(error, httpx.InvalidURL) else one_line(str(error), 120)
         raise SelfdiagError(
-            f"the proxy set in the environment cannot be used ({one_line(str(error), 120)}): "
+            f"the proxy set in the environment cannot be used ({reason}): "
             "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
             exit_code=3,
         ) from None
@@ -160,11 +162,13 @@ def open_client(
         ) from None
 
 
-def _direct(limits: httpx.Limits) -> httpx.AsyncBaseTransport:
+def _direct(url: str, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
     from httpx_aiohttp import AiohttpTransport
 
+    # reading every authority's certificate takes a while; where nothing is encrypted none is needed, and none trusted
+    verify = url.lower().startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # here trust_env concerns certificates alone
-    return AiohttpTransport(limits=limits, trust_env=True)
+    return AiohttpTransport(verify=verify, limits=limits, trust_env=True)
 
 
 def fault_of(error: Exception, url: str, outside: BaseException | None = None) -> Exception:
