@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.containers import Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.events import Click, MouseDown
@@ -26,6 +27,9 @@ from selfdiag.tui.screens.home import HomeScreen
 from selfdiag.tui.screens.model_dialogs import FetchDialog
 from selfdiag.tui.screens.palette import Palette
 from selfdiag.tui.widgets.answers_before import AnswersBefore
+from selfdiag.tui.widgets.chart import Chart
+from selfdiag.tui.widgets.drawn import Drawn
+from selfdiag.tui.widgets.now_asked import NowAsked
 from selfdiag.tui.widgets.steady_list import SteadyList
 from selfdiag.tui.widgets.too_small import TooSmall
 from tests.tui.result_runs import audit_run
@@ -34,6 +38,21 @@ from tests.tui.waiting import wait_until
 
 def names(app: SelfdiagApp) -> list[str]:
     return [type(screen).__name__ for screen in app.screen_stack[1:]]
+
+
+async def test_widgets_without_any_width_are_drawn_all_the_same() -> None:
+    app = SelfdiagApp()
+    async with app.run_test() as pilot:
+        chart = Chart()
+        texts = [Drawn("words of no width"), Drawn(lambda _width, _plain: Content("drawn words")), chart, NowAsked()]
+        squeezed = Vertical(*texts)
+        squeezed.styles.width = 0
+        await app.screen.mount(squeezed)
+        chart.show("not enough data for a picture")
+        texts[3].tell("preparing", "drawing the questions")
+        await pilot.pause()
+        assert squeezed.size.width == 0
+        assert texts[0].get_content_height(app.size, app.size, 0) > 0
 
 
 async def test_a_screen_that_is_dismissed_twice_takes_no_other_one_along() -> None:

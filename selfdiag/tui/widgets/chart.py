@@ -186,7 +186,7 @@ class Chart(Widget, can_focus=False):
         choices = [[*rows, caption], [*rows, short]] if picture.caption else []
         for shown in (*choices, rows, rows[:1], []):
             under = Content("\n").join(shown)
-            height = self.size.height - (under.get_height({}, self.size.width) if shown else 0)
+            height = self.size.height - (under.get_height({}, max(1, self.size.width)) if shown else 0)
             if height >= max(_LEAST, 0.7 * self.size.height):
                 break
         return above, under, height

@@ -39,7 +39,7 @@ class Drawn(Widget, can_focus=False):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual
         """Return the lines that the text takes."""
-        return self._drawn(width).get_height({}, width)
+        return self._drawn(width).get_height({}, max(1, width))  # of no width Textual asks too, and cannot wrap to it
 
     def on_resize(self) -> None:
         """Draw for the new width."""

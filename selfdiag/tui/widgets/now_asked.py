@@ -125,7 +125,7 @@ def _in_full(record: Record, word: str) -> str:
 
 def _wrapped(text: str, width: int, lines: int) -> list[Content]:
     """Return the lines that foreign text takes, as many as there is room for; a mark shows that it goes on."""
-    if lines <= 0:
+    if lines <= 0 or width <= 0:
         return []
     found = block(text, LONGEST).wrap(width)
     if len(found) <= lines:
