@@ -6,7 +6,7 @@ Usage: python benchmarks/measures.py [--json FILE]
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import table
@@ -54,24 +54,26 @@ def seconds_of_summary(models: list[tuple[str, Columns]]) -> float:
     return time.process_time() - started
 
 
-def seconds_of_loop(columns: Columns) -> float:
-    from sklearn.metrics import roc_auc_score
-
+def seconds_of_loop(columns: Columns, *scores: Callable[..., object], draws: int = MEASURED) -> float:
+    """Return the time of scikit-learn's scores over bootstrap draws of one model, scaled to all draws of all models."""
     confidence, correct = columns.confidence, np.array(columns.outcome) == "correct"
     rng = np.random.default_rng(1)
-    picks = [rng.integers(correct.size, size=correct.size) for _ in range(MEASURED)]
+    picks = [rng.integers(correct.size, size=correct.size) for _ in range(draws)]
     started = time.process_time()
     for pick in picks:
-        roc_auc_score(correct[pick], confidence[pick])
-    return (time.process_time() - started) * DRAWS / MEASURED * MODELS
+        for score in scores:
+            score(correct[pick], confidence[pick])
+    return (time.process_time() - started) * DRAWS / draws * MODELS
 
 
 def rows() -> list[table.Row]:
+    from sklearn.metrics import roc_auc_score
+
     found = []
     for every_value, stated in ((False, "multiples of five"), (True, "all 101 values")):
         models = list(answers(every_value))
         ours = min(seconds_of_summary(models) for _ in range(ROUNDS))
-        loop = min(seconds_of_loop(models[0][1]) for _ in range(ROUNDS))
+        loop = min(seconds_of_loop(models[0][1], roc_auc_score) for _ in range(ROUNDS))
         note = f"its {loop:.0f} s are scaled from {MEASURED} draws of one model"
         found += [
             table.Row(f"summaries of {ROWS:,} answers, 16 models, {stated}", ours, "s", SECONDS),

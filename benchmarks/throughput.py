@@ -18,6 +18,8 @@ from pathlib import Path
 import table
 from stub_server import StubServer, Timed, stub_server
 
+PROMPTS = 336
+"""Of the full battery."""
 AT_ONCE = 16
 LATENCY = 0.05
 ROUNDS = 5
@@ -102,7 +104,7 @@ async def _awaited(asking: Callable[[], Awaitable[object]]) -> None:
 
 def compared(repeat: int, latency: float, loops: dict[str, Callable[[str, int], Awaitable[None]]]) -> dict[str, float]:
     """Return the median seconds a call of a run and of each loop, asked in turns."""
-    calls = repeat * 336
+    calls = repeat * PROMPTS
     found: dict[str, list[float]] = {"selfdiag": []} | {name: [] for name in loops}
     with stub_server(latency=latency) as server:
         timed(server, lambda: selfdiag_run(server.url, 1))  # what is imported at the first call is not timed
