@@ -7,9 +7,13 @@ import unicodedata
 from collections.abc import Sequence
 
 _SECRET = re.compile(
-    r"(?i)((?:authorization|api[-_]?key)['\"]?\s*[:=]\s*['\"]?(?:bearer\s+)?|bearer\s+)([^\s,;'\"]{6,})"
+    r"(?i)((?:authorization|api[-_]?key)['\"]?\s*[:=]\s*['\"]?(?:(?:bearer|basic)\s+)?|bearer\s+)([^\s,;'\"]{6,})"
 )
+_IN_ADDRESS = re.compile(r"(?i)(://)[^\s/?#@'\"]+@|([?&](?:key|token|access[-_]token|password|secret)=)[^\s&#'\"]+")
 _KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|AIza)[-_]?[A-Za-z0-9_\-]{16,}")
+
+SHORTEST_SECRET = 8
+"""A shorter key, as servers that want none are given, is a word that may stand anywhere: "none", "test", "ollama"."""
 
 _known_secrets: set[str] = set()
 
@@ -29,22 +33,31 @@ class SelfdiagError(Exception):
 
 
 def remember_secret(secret: str | None) -> None:
-    """Make ``redact`` replace this text wherever it turns up."""
-    if secret and len(secret) >= 4:
-        _known_secrets.add(secret)
+    """Make ``redact`` replace this text wherever it turns up, as it is or in percents, unless it is too short."""
+    from urllib.parse import quote
+
+    if secret and len(secret) >= SHORTEST_SECRET:
+        _known_secrets.update({secret, quote(secret, safe="", errors="replace")})
 
 
 def without_secrets(text: str) -> str:
     """Return the text with every known key replaced by ``[key]``; a server may send back what it was sent."""
-    for secret in _known_secrets:
+    # the longest first: a key may begin with another one
+    for secret in sorted(_known_secrets, key=len, reverse=True):
         text = text.replace(secret, "[key]")
     return text
 
 
 def redact(text: str) -> str:
-    """Return the text with every known key, and everything shaped like one, replaced by ``[key]``."""
+    """Return the text with every known key, and everything shaped like one, replaced by ``[key]``.
+
+    That includes the name and password in an address, and what follows ``?key=`` there.
+    """
     text = without_secrets(text)
     text = _SECRET.sub(lambda match: f"{match.group(1)}[key]", text)
+    text = _IN_ADDRESS.sub(
+        lambda match: f"{match.group(1)}[key]@" if match.group(1) else f"{match.group(2)}[key]", text
+    )
     return _KEY_SHAPE.sub("[key]", text)
 
 
@@ -77,7 +90,8 @@ def literal(text: str, limit: int | None = None, *, keep_newlines: bool = False)
 
 def one_line(text: str, limit: int = 200) -> str:
     """Return foreign text as one harmless, redacted line of at most ``limit`` characters."""
-    joined = " ".join(redact(text[: 20 * limit]).split())
+    # known keys go before the cut, which could leave half of one
+    joined = " ".join(redact(without_secrets(text)[: 20 * limit]).split())
     shown = literal(joined)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 

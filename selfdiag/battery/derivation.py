@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import os
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -25,6 +27,7 @@ MAX_EXPONENT = 10_000
 MAX_SECONDS = 10
 STARTING_SECONDS = 20
 MAX_BYTES = 2 << 30
+_KEY_NAME = re.compile(r"(?i)key|token|secret|password")
 _OFF = ("import", "importfrom", "with", "try", "raise", "delete", "print", "nested_symtable")
 _NAMES = """
     range len sum min max sorted abs round int str float bool list set dict tuple zip enumerate any all
@@ -125,12 +128,17 @@ def derive_each(programs: Sequence[str]) -> list[Derived]:
         rest = programs[len(found) :]
         command = [sys.executable, "-P", "-m", "selfdiag.battery.derivation"]
         with subprocess.Popen(  # noqa: S603 - our own module; the programs go in as data
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_without_keys()
         ) as child:
             found += _answers(child, rest)
             if len(found) < len(programs):
                 found.append(Derived(fault=f"takes more than {MAX_SECONDS} seconds or {MAX_BYTES >> 30} GiB of memory"))
     return found
+
+
+def _without_keys() -> dict[str, str]:
+    """Return this process's environment but for what may be a key: no battery has any business with one."""
+    return {name: value for name, value in os.environ.items() if not _KEY_NAME.search(name)}
 
 
 def _answers(child: subprocess.Popen[bytes], programs: Sequence[str]) -> list[Derived]:

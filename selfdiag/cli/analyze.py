@@ -34,6 +34,7 @@ Examples:
   selfdiag analyze RUN RUN                 several runs side by side
   selfdiag analyze logs/ --by model,file   a folder of logs
   selfdiag analyze log.eval --map correct=includes,bin=topic
+  selfdiag analyze latest --categories     topic by topic: accurate, and calibrated?
   selfdiag analyze latest --regrade
   selfdiag analyze replies.jsonl --map raw=text
 """
@@ -67,6 +68,9 @@ def _divisions(_ctx: click.Context, _param: click.Parameter, value: str | None) 
 @click.option("--draws", type=click.IntRange(100, 20_000), default=2000, help="Bootstrap draws (default 2000).")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the bootstrap (default 20260101).")
 @click.option("--full-intervals", is_flag=True, help="Intervals for the fitted measures too (takes seconds).")
+@click.option(
+    "--categories", is_flag=True, help="Category-constrained diagnostics over the topics, in place of the rest."
+)
 @click.option("--regrade", is_flag=True, help="Grade a run's raw replies by today's rules; say what changes.")
 @json_option
 def analyze(files: tuple[str, ...], by: tuple[str, ...] | None, which: str, **flags: Any) -> int:
@@ -91,6 +95,7 @@ def _measure(
     attempted: bool,
     as_json: bool,
     regrade: bool,  # noqa: ARG001 - handled before
+    categories: bool,
     full: bool,
     seed: int | None,
     **settings: Any,
@@ -102,6 +107,9 @@ def _measure(
     names = _expanded(files, columns)
     _refuse_twice(names)
     parts, unread = _parts(names, files, columns)
+    if categories:
+        _by_category(parts, draws=settings["draws"], seed=seed, as_json=as_json)
+        return _told(unread)
     divisions = by if by is not None else _usual_divisions(parts)
     found = analyse(parts, divisions, seed=SEED if seed is None else seed, **settings)
     if as_json:
@@ -112,9 +120,25 @@ def _measure(
             for part in parts:
                 for note in part.notes:
                     say(f"{one_line(part.file, 120)}: {note}")
+    return _told(unread)
+
+
+def _told(unread: list[str]) -> int:
     for line in unread:
         say(line)
     return ExitCode.INCOMPLETE if unread else ExitCode.OK
+
+
+def _by_category(parts: list[Any], *, draws: int, seed: int | None, as_json: bool) -> None:
+    from selfdiag.measure.resampling import SEED
+    from selfdiag.protocols.categories import by_category
+    from selfdiag.report.categories import of_model_lines
+
+    found = by_category(parts, draws=draws, seed=SEED if seed is None else seed)
+    if as_json:
+        print_json(found)
+        return
+    click.echo("\n\n".join("\n".join(of_model_lines(one)) for one in found.models))
 
 
 def _expanded(files: tuple[str, ...], columns: dict[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import is_terminal, say
+from selfdiag.cli.output import is_terminal, print_json, say
 
 if TYPE_CHECKING:
     from selfdiag.cli.watch import Outcome
@@ -241,10 +241,41 @@ def confirm(calls: int, *, yes: bool) -> None:
 
 def outlook(plan: Plan, info: Any) -> str:
     """Return in one line what a run costs and what leaves this machine."""
+    from selfdiag.safety import one_line
+
     estimate = plan.estimate(info)
-    leaves = f"every question goes to {info.server}" if info.remote else "nothing leaves this machine"
+    leaves = f"every question goes to {one_line(info.server, 80)}" if info.remote else "nothing leaves this machine"
     time = "time depends on the model" if estimate.seconds is None else f"about {estimate.seconds:.0f} s"
     return f"{estimate.calls} calls, about {estimate.prompt_tokens:,} prompt tokens, {time}; {leaves}."
+
+
+def show_plan(session: Session, *, as_json: bool) -> None:
+    """Print every call that a session plans, and ask nothing."""
+    from selfdiag.safety import literal
+
+    plan = session.plan
+    info = session.provider().info()
+    if as_json:
+        calls = [
+            {
+                "call_id": call.call_id,
+                "item_id": call.item_id,
+                "section": call.section,
+                "paraphrase": call.paraphrase,
+                "replicate": call.replicate,
+                "system": plan.prompt(call).system,
+                "user": plan.prompt(call).user,
+            }
+            for call in plan.calls
+        ]
+        print_json({"schema": "selfdiag.plan/1", "estimate": plan.estimate(info), "calls": calls})
+        return
+    click.echo(f"{outlook(plan, info)}\n")
+    for system in plan.systems.values():
+        click.echo(f"system:\n{literal(system, keep_newlines=True)}\n")
+    for call in plan.calls:
+        question = literal(plan.prompt(call).user, keep_newlines=True).replace("\n", "\n    ")
+        click.echo(f"{call.section} {literal(call.item_id)}: {question}")
 
 
 def run_name(session: Session) -> str:

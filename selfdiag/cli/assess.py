@@ -257,7 +257,7 @@ def _show(found: list[Assessment], runs: list[Run], flags: dict[str, Any], *, al
         return "\n".join(lines)
 
     document = found[0] if alone else Assessments(models=tuple(found))
-    deliver(document, text, as_json=flags["as_json"], output=flags["output"])
+    deliver(document, text, form="json" if flags["as_json"] else flags["form"], output=flags["output"])
 
 
 def _pointers(done: list[_Done], flags: dict[str, Any]) -> None:

@@ -51,4 +51,4 @@ def compare(ctx: click.Context, names: tuple[str, ...], form: str, as_json: bool
             return comparison_html(found, there)
         return comparison_markdown(found) if wanted == "md" else "\n".join(comparison_lines(found))
 
-    deliver(found, text, as_json=wanted == "json", output=output)
+    deliver(found, text, form=wanted, output=output)

@@ -6,13 +6,14 @@ import importlib
 import os
 import sys
 from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import click
 
 from selfdiag import __version__
 from selfdiag.cli.exit_codes import ExitCode
 from selfdiag.cli.output import point_at_nothing
-from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.safety import SelfdiagError, one_line, without_secrets
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("selfdiag.cli.run:run", "Audit a model and print its tier."),
@@ -21,8 +22,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "topicpass": ("selfdiag.cli.topicpass:topicpass", "See whether confidence follows a false profile."),
     "ladder": ("selfdiag.cli.ladder:ladder", "See whether its own measured profile makes confidence better."),
     "swap": ("selfdiag.cli.swap:swap", "Put another model's profile before a model."),
+    "selfselect": ("selfdiag.cli.selfselect:selfselect", "See whether a model can pick its right answer from two."),
     "report": ("selfdiag.cli.report:report", "Show or write the report of a run."),
     "compare": ("selfdiag.cli.compare:compare", "Compare runs item by item."),
+    "panel": ("selfdiag.cli.panel:panel", "See what the agreement of other models says about an answer."),
     "analyze": ("selfdiag.cli.analyze:analyze", "Compute every measure from a file of graded answers, or a run."),
     "runs": ("selfdiag.cli.runs:runs", "List, show, find or delete runs."),
     "models": ("selfdiag.cli.models:models", "List the models that can be asked."),
@@ -53,6 +56,24 @@ A MODEL is PROVIDER:NAME; 'selfdiag models' lists what is there.
 Exit codes: {ExitCode.OK} ok, {ExitCode.GATE_FAILED} a gate failed, {ExitCode.USAGE} wrong input,
 {ExitCode.PROVIDER} model not reachable, {ExitCode.INCOMPLETE} incomplete, {ExitCode.INTERRUPTED} interrupted.
 """
+
+
+class _WithoutKeys:
+    """A stream that writes no key.
+
+    What we say holds none; but warnings, log lines, and the tracebacks of threads and of tasks that nobody waits for
+    are written by Python itself.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text with every known key replaced."""
+        return self._stream.write(without_secrets(text))
 
 
 class LazyGroup(click.Group):
@@ -114,6 +135,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an old code page must not turn a tick into a crash
+    sys.stderr = cast("TextIO", _WithoutKeys(sys.stderr))
     try:
         for word in sys.argv[1:]:
             if not word.isascii() and word != word.encode("utf-8", "replace").decode("utf-8"):

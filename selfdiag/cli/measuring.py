@@ -175,7 +175,7 @@ def show(flags: dict[str, Any], result: Any, lines: Callable[[], list[str]], mar
         SelfdiagError: when the file cannot be written.
     """
     text = markdown if flags["form"] == "md" else lambda: "\n".join(lines())
-    deliver(result, text, as_json=flags["as_json"], output=flags["output"])
+    deliver(result, text, form="json" if flags["as_json"] else flags["form"], output=flags["output"])
 
 
 def calls_of(probes: Sequence[Probe], *, arms: int, wordings: int) -> int:

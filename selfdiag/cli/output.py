@@ -44,7 +44,12 @@ def output_option(command: F) -> F:
 
 def _file(_ctx: click.Context, _param: click.Parameter, value: Path | None) -> Path | None:
     # by the other name too: where output goes into a file, that file would be replaced, and not written on
-    return None if value in {Path("-"), Path("/dev/stdout")} else value
+    if value is None or value in {Path("-"), Path("/dev/stdout")}:
+        return None
+    from selfdiag.runs.store import check_output
+
+    check_output(value)
+    return value
 
 
 def chosen_form(form: str, *, as_json: bool) -> str:
@@ -62,11 +67,20 @@ def chosen_form(form: str, *, as_json: bool) -> str:
 
 def print_json(document: Any) -> None:
     """Print a document of Structs, lists and dicts as indented JSON."""
-    show(_json(document))
+    show_document(_json(document))
 
 
 def show(text: str) -> None:
     """Print a result and a line feed; a reader that has gone, as in '| head', keeps nothing else from being done."""
+    _echo(text)
+
+
+def show_document(text: str) -> None:
+    """Print what a program may read, and a line feed: as UTF-8, whatever the code page, unless it is for a screen."""
+    _echo(text if sys.stdout.isatty() else text.encode("utf-8", "replace"))
+
+
+def _echo(text: str | bytes) -> None:
     try:
         click.echo(text)
     except BrokenPipeError:
@@ -101,23 +115,25 @@ def write_file(path: Path, text: str) -> None:
     say(f"wrote {one_line(str(path))}")
 
 
-def deliver(document: Any, text: Callable[[], str], *, as_json: bool, output: Path | None) -> None:
-    """Print a result as JSON or as text, or write it to a file and print nothing.
+def deliver(document: Any, text: Callable[[], str], *, form: str, output: Path | None) -> None:
+    """Print a result in a form, or write it to a file and print nothing.
 
     Args:
         document: the result, as Structs, lists and dicts.
         text: makes the text, with or without a last line feed; it is not called for JSON.
-        as_json: the form; a file's name does not decide it.
+        form: ``json``, ``text`` for a person at a terminal, or another one; a file's name does not decide it.
         output: the file, None for standard output.
 
     Raises:
         SelfdiagError: when the file cannot be written.
     """
-    body = (_json(document) if as_json else text()).removesuffix("\n")
-    if output is None:
+    body = (_json(document) if form == "json" else text()).removesuffix("\n")
+    if output is not None:
+        write_file(output, f"{body}\n")
+    elif form == "text":
         show(body)
     else:
-        write_file(output, f"{body}\n")
+        show_document(body)
 
 
 def _json(document: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from selfdiag.cli.exit_codes import ExitCode
-from selfdiag.cli.output import json_option, output_option, print_json, say, table, write_file
+from selfdiag.cli.output import json_option, output_option, print_json, say, show_document, table, write_file
 
 FORMATS = ("toml", "jsonl", "csv")
 LM_EVAL = "lm-eval"
@@ -181,7 +181,7 @@ def export(
     except ValueError as error:
         raise SelfdiagError(one_line(str(error), 300)) from None
     if output is None:
-        click.echo(text, nl=False)
+        show_document(text.removesuffix("\n"))
         return
     write_file(output, text)
 

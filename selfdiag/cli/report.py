@@ -84,7 +84,7 @@ def report(
     }
     if wanted != "csv":
         text = texts.get(wanted, lambda: "\n".join(result.lines(plain)))
-        deliver(result.document, text, as_json=wanted == "json", output=output)
+        deliver(result.document, text, form=wanted, output=output)
     if not results:
         return ExitCode.OK
     return unfinished(found) or tell(results, simulated=found.manifest.model.simulated)
@@ -114,7 +114,7 @@ def _table(run: Run, output: Path | None) -> None:
     """Print the replies of a run as CSV, or write them to a file with the dictionary of their columns beside it."""
     from selfdiag.report.records_csv import columns_csv, records_csv
 
-    deliver(None, lambda: records_csv(run), as_json=False, output=output)
+    deliver(None, lambda: records_csv(run), form="csv", output=output)
     # a pipe or a device has no place beside it
     if output is not None and output.is_file():
         write_file(output.with_name(f"{output.stem}-columns.csv"), columns_csv())

@@ -15,11 +15,11 @@ from selfdiag.cli.asking import (
     model_options,
     names,
     out_option,
-    outlook,
     resumed_settings,
     run_name,
     seed_option,
     settings_from,
+    show_plan,
     watched,
     yes_option,
 )
@@ -139,7 +139,7 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     if settings.judge:
         judge_provider(_judge_settings(settings))
     if flags["dry_run"]:
-        _dry_run(session, as_json=as_json)
+        show_plan(session, as_json=as_json)
         return ExitCode.OK
     outcome = watched(session, plain=plain, yes=flags["yes"])
     unjudged = asyncio.run(_judge(session)) if outcome.word == "complete" else None
@@ -186,34 +186,6 @@ async def _judge(session: Session) -> SelfdiagError | None:
     said += f", {unread} opinions could not be read" if unread else ""
     say(f"judge {one_line(chosen.judge, 80)}: {said}")
     return None
-
-
-def _dry_run(session: Session, *, as_json: bool) -> None:
-    from selfdiag.safety import literal
-
-    plan = session.plan
-    info = session.provider().info()
-    if as_json:
-        calls = [
-            {
-                "call_id": call.call_id,
-                "item_id": call.item_id,
-                "section": call.section,
-                "paraphrase": call.paraphrase,
-                "replicate": call.replicate,
-                "system": plan.prompt(call).system,
-                "user": plan.prompt(call).user,
-            }
-            for call in plan.calls
-        ]
-        print_json({"schema": "selfdiag.plan/1", "estimate": plan.estimate(info), "calls": calls})
-        return
-    click.echo(f"{outlook(plan, info)}\n")
-    for system in plan.systems.values():
-        click.echo(f"system:\n{literal(system, keep_newlines=True)}\n")
-    for call in plan.calls:
-        question = literal(plan.prompt(call).user, keep_newlines=True).replace("\n", "\n    ")
-        click.echo(f"{call.section} {literal(call.item_id)}: {question}")
 
 
 def _conclude(

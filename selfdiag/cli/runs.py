@@ -11,7 +11,7 @@ import click
 
 from selfdiag.cli.output import is_terminal, json_option, print_json, say, table
 
-KINDS = ("audit", "assess", "microprobe", "ladder", "topicpass", "swap")
+KINDS = ("audit", "assess", "microprobe", "ladder", "topicpass", "swap", "selfselect")
 STATES = {"complete": "complete", "stopped": "stopped", "not-ended": "not ended", "damaged": "damaged"}
 """States by their names on the command line."""
 FEW = 4
@@ -157,6 +157,7 @@ def rm(names: tuple[str, ...], yes: bool) -> None:
 def prune(keep: int, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Delete all but the newest runs; the help text is ``PRUNE_HELP``."""
     from selfdiag.runs.shelf import check_removable, run_folders
+    from selfdiag.runs.store import check_records
     from selfdiag.safety import SelfdiagError, one_line
 
     there = run_folders()
@@ -164,6 +165,7 @@ def prune(keep: int, dry_run: bool, yes: bool, as_json: bool) -> None:
     for folder in there[: max(len(there) - keep, 0)]:
         try:
             check_removable(folder)
+            check_records(folder)
             going.append(folder)
         except SelfdiagError as error:
             say(f"stays: {error}")

@@ -18,7 +18,7 @@ from selfdiag.report.words import duration
 from selfdiag.runs.engine import TRIAL
 from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Retried, Started, Structured
 from selfdiag.runs.progress import Progress, SectionProgress
-from selfdiag.runs.records import ANSWERED, SELF_REPORTS
+from selfdiag.runs.records import ANSWERED, SELF_REPORTS, SELFSELECT
 from selfdiag.runs.session import Session
 
 PLAIN_EVERY = 10.0
@@ -86,8 +86,12 @@ def _words(section: str, progress: SectionProgress) -> str:
     if section in SELF_REPORTS:
         missing = sum(seen.values()) - seen[ANSWERED]
         return f"✓ read {seen[ANSWERED]}" + (f"  ? missing {missing}" if missing else "")
-    rest = sum(seen.values()) - seen["correct"] - seen["incorrect"] - seen["abstained"]
+    kept = ("correct", "incorrect", ANSWERED if section == SELFSELECT else "abstained")
+    rest = sum(seen.values()) - sum(seen[outcome] for outcome in kept)
     other = f"  ? other {rest}" if rest else ""
+    if section == SELFSELECT:
+        # picks between two right or two wrong answers
+        return f"✓ right {seen['correct']}  ✗ wrong {seen['incorrect']}  = alike {seen[ANSWERED]}{other}"
     if section == "traps":
         return f"○ spotted {seen['abstained']}  ! missed {seen['incorrect']}{other}"
     return f"✓ right {seen['correct']}  ✗ wrong {seen['incorrect']}  ○ abstained {seen['abstained']}{other}"
@@ -191,10 +195,8 @@ def _time_left(progress: Progress) -> str:
 
 def _told(event: Event) -> str:
     """Return the line that an event is worth, or an empty text."""
-    if isinstance(event, Structured) and event.on and event.asked:
-        return (
-            f"only {event.parsed} of {event.asked} plain replies held the form: asking with a JSON schema from now on"
-        )
+    if isinstance(event, Structured):
+        return event.said()
     if isinstance(event, Asked) and event.call is None:
         return "warming up (a model that is not loaded yet is loaded now)"
     if isinstance(event, Retried) and event.attempt == 1:

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from selfdiag.measure.contrast import paired_contrast
 from selfdiag.measure.counts import Bools, Floats, Ints, ratio, tabulate
 from selfdiag.measure.discrimination import auroc, rank_normalised
-from selfdiag.measure.estimate import Estimate, estimate
-from selfdiag.measure.graded import why_undefined
+from selfdiag.measure.estimate import Estimate, estimate, join_notes
+from selfdiag.measure.graded import FEW, VERY_FEW, why_undefined
 from selfdiag.measure.itemwise import auroc_estimate, from_draws
 from selfdiag.measure.resampling import DRAWS, SEED, item_weights, wilson
 from selfdiag.measure.sample import MOST_LEVELS, Sample
@@ -243,10 +243,25 @@ def _lifts(unanimous: Bools, grade: Ints, weights: Floats, seed: int) -> tuple[t
             Lift(
                 agreed=_share(k, n, undefined),
                 base=_share(int(right[m].sum()), int(graded[m].sum()), "no data: no answer was graded"),
-                lift=from_draws(float(lift[0, m]), lift[1:, m], n=n, seed=seed, undefined=undefined),
+                lift=_unless_few(from_draws(float(lift[0, m]), lift[1:, m], n=n, seed=seed, undefined=undefined)),
             )
         )
-    return tuple(lifts), _mean(lift, seed, "models", "not defined: no model has a lift")
+    mean = _mean(lift, seed, "models", "not defined: no model has a lift")
+    few = sum(one.lift.value is not None and one.lift.n < VERY_FEW for one in lifts)
+    if few:
+        note = f"no interval: {few} of the {mean.n} lifts rest on fewer than {VERY_FEW} answers"
+        mean = estimate(mean.value, n=mean.n, note=note)
+    return tuple(lifts), mean
+
+
+def _unless_few(lift: Estimate) -> Estimate:
+    """Return a lift without the interval that draws of very few agreeing answers give: it has next to no width."""
+    if lift.value is None or lift.n >= FEW:
+        return lift
+    if lift.n < VERY_FEW:
+        note = f"no interval: needs {VERY_FEW} answers with which all panel-mates agree, has {lift.n}"
+        return estimate(lift.value, n=lift.n, note=note)
+    return msgspec.structs.replace(lift, note=join_notes("too few to trust", lift.note))
 
 
 def _error_correlations(grade: Ints, weights: Floats, seed: int) -> tuple[tuple[ErrorCorrelation, ...], Estimate]:

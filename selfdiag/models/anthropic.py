@@ -66,6 +66,8 @@ def _without_output(body: dict[str, Any], name: str) -> dict[str, Any]:
 # a refused budget is answered with words that name the effort too, so the way from one to the other comes first;
 # a server that names between_tools takes it in place of disabled, and without tools the two are the same
 _STEPS = (
+    # some models take either this or a temperature, and name both
+    Step(name="top_p", answers=lambda refusal: refusal.names("top_p"), change=lambda body: _without(body, "top_p")),
     Step(
         name="temperature",
         answers=lambda refusal: refusal.names("temperature"),
@@ -104,6 +106,8 @@ class Anthropic(Service):
         if call.think == "off":
             # left unsaid, the newer models think
             body |= {"thinking": {"type": "disabled"}, "temperature": call.temperature}
+            if call.top_p is not None:
+                body["top_p"] = call.top_p
         else:
             # the budget counts against max_tokens, and a temperature beside it is always refused
             budget = THINKING_BUDGET[call.think]

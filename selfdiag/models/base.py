@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from selfdiag.safety import without_secrets
+
 ErrorKind = Literal[
     "timeout", "unreachable", "unauthorized", "quota", "model_missing", "provider", "config", "internal"
 ]
@@ -51,13 +53,14 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     ``think`` is whether the model should reason first; a provider does what its model allows and says in its
     ``info`` when that was something else. ``logprobs`` asks for the probability of each token of the reply, where
-    the server gives it.
+    the server gives it. ``top_p`` keeps the likeliest tokens up to this probability, None all of them.
     """
 
     system: str
     user: str
     max_tokens: int = 256
     temperature: float = 0.0
+    top_p: float | None = None
     seed: int | None = 0
     schema: dict[str, Any] | None = None
     think: Thinking = "off"
@@ -173,7 +176,8 @@ class ProviderFactory(Protocol):
 
 
 def clipped(text: str) -> str:
-    """Return the text, cut and marked when it is longer than ``MAX_TEXT``."""
+    """Return the text, cut and marked when it is longer than ``MAX_TEXT``; the cut leaves no half of a key."""
     if len(text) <= MAX_TEXT:
         return text
+    text = without_secrets(text)
     return f"{text[:MAX_TEXT]}\n[cut: {len(text) - MAX_TEXT:,} more characters]"

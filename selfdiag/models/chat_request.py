@@ -48,6 +48,8 @@ def request_of(name: str, call: Call) -> Body:
         "temperature": call.temperature,
         "max_tokens": call.max_tokens,
     }
+    if call.top_p is not None:
+        body["top_p"] = call.top_p
     if call.seed is not None:
         body["seed"] = call.seed
     if call.schema is not None:
@@ -131,5 +133,6 @@ STEPS = (
     Step(name="response_format: schema without limits", answers=_about_shape, change=_plain_schema),
     Step(name="response_format: json_object", answers=_about_shape, change=_json_object),
     Step(name="response_format: none", answers=_about_shape, change=_without("response_format")),
+    Step(name="top_p: provider default", answers=lambda refusal: refusal.names("top_p"), change=_without("top_p")),
 )
 """What is tried when a server refuses a request, in this order."""

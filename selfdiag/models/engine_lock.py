@@ -51,7 +51,10 @@ class EngineLock:
                     "remove that file, or set TMPDIR to a folder of yours"
                 ) from None
         with suppress(OSError):  # only those who wait would have read it
-            self._holder.write_text(json.dumps({"pid": os.getpid(), "purpose": purpose}), encoding="utf-8")
+            # the folder may be everybody's: a link that somebody else has put there is not followed
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+            with os.fdopen(os.open(self._holder, flags, 0o644), "w", encoding="utf-8") as file:
+                json.dump({"pid": os.getpid(), "purpose": purpose}, file)
 
     def release(self) -> None:
         """Let the next one in."""

@@ -89,6 +89,11 @@ _STEPS = (
     Step(name="minimal thinking", answers=_on_thinking, change=_at_least_low),
     Step(name="thinking", answers=_on_thinking, change=_left_to_think),
     Step(
+        name="top_p",
+        answers=lambda refusal: refusal.names("topp", "top_p"),
+        change=lambda body: _configured(body, topP=None),
+    ),
+    Step(
         name="temperature",
         answers=lambda refusal: refusal.names("temperature"),
         change=lambda body: _configured(body, temperature=None),
@@ -123,6 +128,8 @@ class Gemini(Service):
 
     def _body(self, call: Call) -> dict[str, Any]:
         config: dict[str, Any] = {"temperature": call.temperature, "maxOutputTokens": call.max_tokens}
+        if call.top_p is not None:
+            config["topP"] = call.top_p
         if call.seed is not None:
             config["seed"] = call.seed
         if call.logprobs:

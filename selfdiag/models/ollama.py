@@ -167,6 +167,8 @@ class Ollama:
             "num_ctx": self._num_ctx,
             "num_predict": call.max_tokens,
         }
+        if call.top_p is not None:
+            options["top_p"] = call.top_p
         if call.seed is not None:
             options["seed"] = call.seed
         body: dict[str, Any] = {

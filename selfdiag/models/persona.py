@@ -29,6 +29,7 @@ from selfdiag.models.base import (
 from selfdiag.models.persona_characters import CHARACTERS
 from selfdiag.models.persona_fates import Fate, fates_of_battery, fates_of_tasks
 from selfdiag.models.persona_forms import Said, written
+from selfdiag.models.persona_pairs import Pairs
 from selfdiag.models.persona_self import SelfReports
 from selfdiag.safety import SelfdiagError, nearest
 
@@ -66,6 +67,7 @@ class Persona:
         }
         self._replies = {task.prompt.strip(): replies[task.id] for task in assessed.formal}
         self._replies |= {text.strip(): replies[task.id] for task in assessed.citations for text in task.questions}
+        self._pairs = Pairs(self._character, battery, fates, self._order)
         self._self_reports = SelfReports(self._character, assessed, self._order)
         self._failed_once: set[str] = set()
         self.concurrency = 8 if self._character.delay else 1
@@ -147,6 +149,13 @@ class Persona:
         confidence = self._confidence(call, item, fate)
         if call.user.rpartition("\n")[2].startswith(_ANSWER_GIVEN):
             return Said(kind="confidence", parts={"confidence": confidence})
+        if isinstance(item, Probe):
+            if (candidate := self._pairs.candidate(call.system, item)) is not None:
+                return Said(kind="answer", parts={"answer": candidate})
+            if (picked := self._pairs.pick(call.user, item)) is not None:
+                letter, sure = picked
+                stated = self._confidence(call, item, Fate(answer=letter, confidence=sure))
+                return Said(kind="answer", parts={"answer": letter, "confidence": stated})
         answer = self._again(item, fate, call) if call.temperature and isinstance(item, Probe) else fate.answer
         return Said(kind="answer", parts={"answer": answer, "confidence": confidence})
 

@@ -55,8 +55,9 @@ class Character(msgspec.Struct, frozen=True, kw_only=True):
     ``follows_claims`` makes it state the accuracy that the prompt claims for a question's topic, with ``needs_label``
     only where the prompt names that topic; ``copies`` makes it state the first percentage of the system text, or this
     number where there is none. ``withholds`` is the share of the tasks and the self-reports of a self-assessment
-    that it declines, in the way it declines probes. ``form`` is how its replies are written, ``delay`` the seconds
-    that each of them takes.
+    that it declines, in the way it declines probes. Of two answers shown to it, it takes the one that it believes in,
+    with ``picks_first`` the one shown first. ``form`` is how its replies are written, ``delay`` the seconds that each
+    of them takes.
     """
 
     levels: tuple[int, ...]
@@ -72,6 +73,7 @@ class Character(msgspec.Struct, frozen=True, kw_only=True):
     abilities: Abilities
     image: SelfImage
     withholds: float = 0.0
+    picks_first: bool = False
     form: Form = "plain"
     delay: float = 0.0
 
@@ -180,6 +182,7 @@ CHARACTERS: dict[str, Character] = {
         ),
     ),
     "number-copier": msgspec.structs.replace(_CALIBRATED, copies=50),
+    "first-picker": msgspec.structs.replace(_CALIBRATED, picks_first=True),
     "prose": msgspec.structs.replace(_CALIBRATED, form="prose"),
     "german": msgspec.structs.replace(_CALIBRATED, form="german"),
     "malformed": msgspec.structs.replace(_CALIBRATED, form="malformed"),

@@ -46,8 +46,8 @@ def fates_of_battery(character: Character, battery: Battery, order: SeededOrder)
     """Return the fate of every probe and trap of a battery by id."""
     fates: dict[str, Fate] = {}
     probes = order.shuffled(battery.probes, "probes")
-    silent = _systematic([character.abstains] * len(probes))
-    refused = _systematic([character.refuses] * len(probes))
+    silent = systematic([character.abstains] * len(probes))
+    refused = systematic([character.refuses] * len(probes))
     answering: list[Probe] = []
     for probe, abstain, refuse in zip(probes, silent, refused, strict=True):
         if abstain:
@@ -56,18 +56,22 @@ def fates_of_battery(character: Character, battery: Battery, order: SeededOrder)
             fates[probe.id] = _REFUSES
         else:
             answering.append(probe)
-    if character.by_topic is None:
-        fates |= _by_level(character, answering)
-    else:
-        fates |= _by_topic(character.levels, character.by_topic, answering, order)
+    fates |= fates_of_answered(character, answering, order)
     return fates | _trap_fates(character, battery, order)
+
+
+def fates_of_answered(character: Character, probes: Sequence[Probe], order: SeededOrder) -> dict[str, Fate]:
+    """Return fates of probes that a persona answers, right or wrong, by id."""
+    if character.by_topic is None:
+        return _by_level(character, probes)
+    return _by_topic(character.levels, character.by_topic, probes, order)
 
 
 def _by_level(character: Character, probes: Sequence[Probe]) -> dict[str, Fate]:
     """Return fates by which the share right depends on the stated confidence."""
     count = len(probes)
     levels = sorted(character.levels[index * len(character.levels) // max(count, 1)] for index in range(count))
-    right = _systematic([character.chance(level) for level in levels])
+    right = systematic([character.chance(level) for level in levels])
     return {
         probe.id: Fate(answer=probe.answer if is_right else _wrong(probe), confidence=level)
         for probe, level, is_right in zip(probes, levels, right, strict=True)
@@ -84,7 +88,7 @@ def _by_topic(
     way = [rank / (len(topics) - 1) for rank in range(len(topics))] if len(topics) > 1 else [0.5]
     share = {topic: low + (high - low) * part for topic, part in zip(topics, way, strict=False)}
     by_share = sorted(probes, key=lambda probe: share[probe.bin])
-    right = _systematic([share[probe.bin] for probe in by_share])
+    right = systematic([share[probe.bin] for probe in by_share])
     # levels go round among the right answers and on among the wrong ones: each has the same share right
     right_first = sorted(zip(by_share, right, strict=True), key=lambda pair: not pair[1])
     return {
@@ -95,7 +99,7 @@ def _by_topic(
 
 def _trap_fates(character: Character, battery: Battery, order: SeededOrder) -> dict[str, Fate]:
     traps: list[Trap] = order.shuffled(battery.traps, "traps")
-    spotted = _systematic([character.trap_rate] * len(traps))
+    spotted = systematic([character.trap_rate] * len(traps))
     fates = {}
     for index, (trap, spot) in enumerate(zip(traps, spotted, strict=True)):
         level = character.trap_levels[index % len(character.trap_levels)]
@@ -179,10 +183,10 @@ def _task_answer(item: Probe | Trap, right: bool) -> str:
 
 
 def _outcomes(items: Sequence[T], chance: float, start: float = 0.5) -> list[tuple[T, bool]]:
-    return list(zip(items, _systematic([chance] * len(items), start), strict=True))
+    return list(zip(items, systematic([chance] * len(items), start), strict=True))
 
 
-def _systematic(chances: list[float], start: float = 0.5) -> list[bool]:
+def systematic(chances: list[float], start: float = 0.5) -> list[bool]:
     """Return outcomes whose running count never differs from the running sum of chances by 1 or more.
 
     Systematic sampling instead of coin flips: within any stretch of equal chances the share of True is the
@@ -199,9 +203,15 @@ def _systematic(chances: list[float], start: float = 0.5) -> list[bool]:
     return outcomes
 
 
-def _wrong(probe: Probe) -> str:
+def wrong_answers(probe: Probe) -> tuple[str, str]:
+    """Return two wrong answers to a probe, the same one twice where it has no other option."""
     if probe.options:
-        return next(option for option in probe.options if option != probe.answer)
+        others = [option for option in probe.options if option != probe.answer]
+        return others[0], others[-1]
     if probe.kind == "number":
-        return "987654321.5"
-    return "zzyzx"
+        return "987654321.5", "-987654321.5"
+    return "zzyzx", "qwfpg"
+
+
+def _wrong(probe: Probe) -> str:
+    return wrong_answers(probe)[0]

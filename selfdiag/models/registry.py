@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from selfdiag.models.base import Listing, Provider, ProviderOptions
-from selfdiag.safety import SelfdiagError, nearest, one_line
+from selfdiag.safety import SelfdiagError, nearest, one_line, without_secrets
 
 GROUP = "selfdiag.providers"
 BARE = ("embedded",)
@@ -158,9 +158,11 @@ def _absent(name: str, error: Exception) -> Listing:
 
 
 def _harmless(listing: Listing) -> Listing:
-    """Return a listing whose words hold no key and no control character; the model string stays what it is."""
+    """Return a listing without keys, whose words hold no control character; they may stand in the model string."""
     details = {one_line(key, 40): one_line(value) for key, value in listing.details.items()}
-    model = listing.model.encode("utf-8", "replace").decode()  # JSON has no lone surrogates
+    provider, colon, name = listing.model.partition(":")
+    # JSON has no lone surrogates
+    model = f"{provider}{colon}{without_secrets(name)}".encode("utf-8", "replace").decode()
     return msgspec.structs.replace(listing, model=model, remark=one_line(listing.remark), details=details)
 
 

@@ -22,7 +22,7 @@ from selfdiag.protocols.second_opinion import second_opinion
 from selfdiag.protocols.sources import run_columns, sources_of
 from selfdiag.protocols.summary import Summary, SummaryBattery, Usage, model_of
 from selfdiag.runs.engine import TRIAL
-from selfdiag.runs.plan import open_calls
+from selfdiag.runs.plan import open_calls, trial_id
 from selfdiag.runs.records import MEASURED_SECTIONS, PlannedCall, Record
 from selfdiag.runs.store import Run
 
@@ -173,8 +173,14 @@ def _families(records: Sequence[Record]) -> dict[str, dict[str, int]]:
 def _usage(run: Run) -> Usage:
     # where plain text does, the trial's replies stand in the file once more as the run's own
     plain = structured_mode(run) == "off"
-    # a judge's opinion repeats its record, and is no call to the model
-    records = [record for record in run.records if record.judge is None and not (plain and record.section == TRIAL)]
+    ours = {call_id for call in run.manifest.plan for call_id in (call.call_id, trial_id(call))}
+    # a judge's opinion repeats its record, and is no call to the model; nor is a line that stands there twice, and one
+    # of another run
+    records = [
+        record
+        for record in dict.fromkeys(run.records)
+        if record.judge is None and record.call_id in ours and not (plain and record.section == TRIAL)
+    ]
     prompt = [record.prompt_tokens for record in records if record.prompt_tokens is not None]
     completion = [record.completion_tokens for record in records if record.completion_tokens is not None]
     return Usage(
@@ -187,14 +193,18 @@ def _usage(run: Run) -> Usage:
 
 
 def seconds_of(run: Run) -> float:
-    """Return the time spent asking; a stretch that was killed has no end, so its last record stands in."""
+    """Return the time spent asking; a stretch that was killed has no end, so its last record stands in.
+
+    A stretch that ends before it begins, because the clock was set back, took no time that is known.
+    """
     total = 0.0
     stretches = run.manifest.sessions
     for stretch, following in zip(stretches, [*(later.started for later in stretches[1:]), "~"], strict=False):
         within = [record.at for record in run.records if stretch.started <= record.at < following]
         end = stretch.ended or max(within, default=stretch.started)
-        total += (datetime.fromisoformat(end) - datetime.fromisoformat(stretch.started)).total_seconds()
-    return max(total, 0.0)
+        took = (datetime.fromisoformat(end) - datetime.fromisoformat(stretch.started)).total_seconds()
+        total += max(took, 0.0)
+    return total
 
 
 def _run_notes(run: Run, records: Sequence[Record], scale_note: str, measured: Summary) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def pair(first: Run, second: Run) -> Paired:
     mine, others = asked_items(first), asked_items(second)
     named_alike = [item_id for item_id in mine if item_id in others]
     one_battery = first.manifest.battery.sha256 == second.manifest.battery.sha256
-    shared = [i for i in named_alike if one_battery or _asked_and_graded(mine[i]) == _asked_and_graded(others[i])]
+    shared = [i for i in named_alike if one_battery or asked_and_graded(mine[i]) == asked_and_graded(others[i])]
     replied = [{record.item_id for record in run.measured() if record.error is None} for run in (first, second)]
     ids = [item_id for item_id in shared if all(item_id in those for those in replied)]
     sides = [_side(run, ids) for run in (first, second)]
@@ -196,7 +196,7 @@ def stated_in_both(paired: Paired) -> tuple[tuple[float, float], ...]:
     return tuple((first, second) for first, second in both if math.isfinite(first) and math.isfinite(second))
 
 
-def _asked_and_graded(item: Item) -> tuple[type[Item], dict[str, object]]:
+def asked_and_graded(item: Item) -> tuple[type[Item], dict[str, object]]:
     """Return everything of an item that a model's answer or its grade depends on."""
     return type(item), {name: part for name, part in msgspec.structs.asdict(item).items() if name not in _LABELS}
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 import msgspec
 
-from selfdiag.runs.records import POSTHOC, Record
+from selfdiag.runs.earlier import LATER
+from selfdiag.runs.records import Record
 from selfdiag.runs.replies import DECLINED, OVERFLOWED, GradedReply, grade_reply, rule_versions
 from selfdiag.runs.store import Run
 
@@ -42,14 +43,15 @@ class Regraded(msgspec.Struct, frozen=True, kw_only=True):
 def regrade(run: Run) -> Regraded:
     """Return what changes; nothing is written.
 
-    Calls that ended in an error have no reply, and those asked afterwards none with an answer: they are left out.
+    Calls that ended in an error have no reply, and those that speak of earlier answers none with an answer of their
+    own: they are left out.
     """
     manifest = run.manifest
     items = {item.id: item for item in (*manifest.drawn.items(), *manifest.check)}
     records = [
         record
         for record in run.latest().values()
-        if record.error is None and record.item_id in items and record.section != POSTHOC
+        if record.error is None and record.item_id in items and record.section not in LATER
     ]
     changes = []
     outcomes: Counter[str] = Counter()

@@ -11,6 +11,8 @@ from selfdiag.protocols.assess import Assessment
 from selfdiag.protocols.diagrams import dose_response_of, radar_of
 from selfdiag.protocols.ladder import Ladder
 from selfdiag.protocols.microprobe import Microprobe
+from selfdiag.protocols.panel_result import CANONICAL, STRICT, PanelResult
+from selfdiag.protocols.selfselect import SelfSelection
 from selfdiag.protocols.swap import Swap
 from selfdiag.protocols.topicpass import TopicPass
 from selfdiag.report import words
@@ -21,6 +23,7 @@ from selfdiag.report.drawings.experiments import Shown
 from selfdiag.report.drawings.svg import Drawing
 from selfdiag.report.html_page import drawn, from_markdown, html_page
 from selfdiag.report.page import TABLE
+from selfdiag.report.panel import model_words
 from selfdiag.safety import one_line
 
 _DESIGN = "\n\n## Design\n"
@@ -72,10 +75,35 @@ def topicpass_html(found: TopicPass, markdown: str) -> str:
     return _experiment("Topic pass", found, markdown, drawings)
 
 
+def selfselect_html(found: SelfSelection, markdown: str) -> str:
+    """Return the page of a self-selection; arguments as above."""
+    metrics = found.metrics
+    shown = [
+        Shown("picking adds", "to accuracy", found.solving.gain, better=True),
+        Shown("the order", "first - second", found.order.difference),
+        Shown("gap", "says - right", metrics["gap"]),
+    ]
+    drawings = [experiments.differences(shown, of="shares", scale="share")]
+    return _experiment("Self-selection", found, markdown, drawings)
+
+
 def assessment_html(found: Assessment, markdown: str) -> str:
     """Return the page of a self-assessment; arguments as above."""
     title = _title("Self-assessment", found.model.name, found.model.simulated)
     return _page(title, markdown, [radar(radar_of(found))], before=TABLE)
+
+
+def panel_html(found: PanelResult, markdown: str) -> str:
+    """Return the page of a panel; arguments as above."""
+    name = STRICT if STRICT in found.codings else CANONICAL
+    coded = found.codings[name]
+    shown = [
+        Shown(one.letter, one_line(model.model.name, 20), one.difference, better=True)
+        for one, model in zip(coded.models, found.models, strict=True)
+    ]
+    drawings = [experiments.differences(shown, of="AUROC, panel - own", scale="share")]
+    title = f"Panel: {', '.join(map(model_words, found.models))}"
+    return _page(title, markdown, drawings, before="\n\n## Models\n")
 
 
 def _of_auroc(shown: Sequence[Shown], arms: Sequence[ArmFigures]) -> list[Drawing | str]:
@@ -85,7 +113,9 @@ def _of_auroc(shown: Sequence[Shown], arms: Sequence[ArmFigures]) -> list[Drawin
     ]
 
 
-def _experiment(kind: str, found: Ladder | Swap | TopicPass, markdown: str, drawings: Sequence[Drawing | str]) -> str:
+def _experiment(
+    kind: str, found: Ladder | Swap | TopicPass | SelfSelection, markdown: str, drawings: Sequence[Drawing | str]
+) -> str:
     title = _title(kind, found.model.name, found.model.simulated)
     return _page(title, markdown, drawings, before=_DESIGN, lead=who_was_asked(found.model, found.battery))
 

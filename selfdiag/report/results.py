@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from selfdiag.report import words
 from selfdiag.report.page import cell
-from selfdiag.runs.records import LADDER, MICROPROBE, SWAP, TOPICPASS, kind_of
+from selfdiag.runs.records import LADDER, MICROPROBE, SELFSELECT, SWAP, TOPICPASS, kind_of
 from selfdiag.runs.store import Run
 
 
@@ -32,6 +32,7 @@ def result_of(run: Run, *, full_intervals: bool = False) -> Result:
         TOPICPASS: _topicpass,
         SWAP: _swap,
         MICROPROBE: _microprobe,
+        SELFSELECT: _selfselect,
         "assess": _assessment,
     }
     made = others.get(kind_of(run.manifest.settings.sections))
@@ -143,3 +144,20 @@ def _swap(run: Run) -> Result:
         return swap_html(found, text())
 
     return Result(found, lambda _: swap_lines(found), text, html)
+
+
+def _selfselect(run: Run) -> Result:
+    from selfdiag.protocols.selfselect import selfselect_of
+    from selfdiag.report.selfselect import selfselect_lines, selfselect_markdown
+
+    found = selfselect_of(run)
+
+    def text() -> str:
+        return selfselect_markdown(run, found)
+
+    def html() -> str:
+        from selfdiag.report.experiment_html import selfselect_html
+
+        return selfselect_html(found, text())
+
+    return Result(found, lambda _: selfselect_lines(found), text, html)

@@ -55,7 +55,7 @@ def audit_in(path: Path) -> Run | None:
         return audit_run(header, samples, path) if is_audit(header) else None
     if kind == "lm-eval":
         rows = _rows(path)
-        first = next(rows, None)
+        first = next((row for row in rows if "doc" in row), None)
         return lm_eval_run(_rows(path), path) if first is not None and is_audit_row(first) else None
     return None
 

@@ -31,6 +31,7 @@ class CallBook:
         replicate: int = 0,
         batch: int = 0,
         temperature: float | None = None,
+        top_p: float | None = None,
     ) -> PlannedCall:
         """Plan one call and return it; the fields are those of ``PlannedCall``."""
         varied = (str(claim), claim_bin, str(labelled)) if claim is not None or labelled else ()
@@ -55,6 +56,7 @@ class CallBook:
             batch=batch,
             prompt=self.note(prompt),
             temperature=temperature,
+            top_p=top_p,
         )
         self.calls.append(call)
         return call

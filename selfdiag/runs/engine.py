@@ -13,10 +13,11 @@ import msgspec
 from selfdiag.models.base import FATAL, Call, Provider, ProviderError, Reply
 from selfdiag.models.thinking import THINKING_TOKENS
 from selfdiag.models.transport import RepetitionBudget, RetryPolicy, ask_patiently
+from selfdiag.runs.earlier import LATER
 from selfdiag.runs.events import Answered, Asked, Event, Failed, Finished, Paused, Retried, Started, Structured
 from selfdiag.runs.pace import MOST, Pace
 from selfdiag.runs.plan import Plan, open_calls, trial_id
-from selfdiag.runs.records import POSTHOC, PlannedCall, Record, RunSettings
+from selfdiag.runs.records import PlannedCall, Record, RunSettings
 from selfdiag.runs.store import RunWriter
 from selfdiag.runs.turns import Turns
 from selfdiag.safety import one_line
@@ -128,12 +129,12 @@ class Engine:
             yield mode
             for event in self._adopted(mode):
                 yield event
-            first = [call for call in self._open() if call.section != POSTHOC]
+            first = [call for call in self._open() if call.section not in LATER]
             async with aclosing(self._asked(first, structured=mode.on, warm_up=warm_up)) as events:
                 async for event in events:
                     yield event
             # what speaks of an answer can be asked once the answer is there
-            then = [call for call in self._open() if call.section == POSTHOC and self._turns.has_answer(call)]
+            then = [call for call in self._open() if call.section in LATER and self._turns.has_answer(call)]
             if not self._stopping:
                 async with aclosing(self._asked(then, structured=mode.on, warm_up=False)) as events:
                     async for event in events:
@@ -161,7 +162,7 @@ class Engine:
         return self._verdict() if complete else None
 
     def _trial_calls(self) -> tuple[PlannedCall, ...]:
-        shaped = (call for call in self._plan.calls if self._turns.takes_schema(call))
+        shaped = (call for call in self._plan.calls if call.section not in LATER and self._turns.takes_schema(call))
         return tuple(islice(shaped, TRIAL_CALLS))
 
     def _verdict(self) -> Structured | None:

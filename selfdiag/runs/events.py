@@ -41,6 +41,14 @@ class Structured(msgspec.Struct, frozen=True, kw_only=True):
     parsed: int = 0
     asked: int = 0
 
+    def said(self) -> str:
+        """Return in words why a schema is turned on, empty when no trial has decided that."""
+        if not (self.on and self.asked):
+            return ""
+        held = f"only {self.parsed}" if self.parsed else "none"
+        replies = "reply" if self.asked == 1 else "replies"
+        return f"{held} of {self.asked} plain {replies} held the form: asking with a JSON schema from now on"
+
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
     """Asking rests or goes on again; calls under way are waited for."""

@@ -112,10 +112,10 @@ async def _ask(provider: Provider, item: Probe, question: str, answer: str, sett
     completion_tokens = [reply.completion_tokens for reply in replies if reply.completion_tokens is not None]
     return Judgement(
         model=settings.model,
-        served_name=replies[-1].served_name,
+        served_name=without_secrets(replies[-1].served_name),
         version=JUDGE_VERSION,
         opinion=opinion,
-        raw=without_secrets(replies[-1].text[:MAX_KEPT]).encode("utf-8", "replace").decode("utf-8"),
+        raw=without_secrets(replies[-1].text)[:MAX_KEPT].encode("utf-8", "replace").decode("utf-8"),
         calls=len(replies),
         prompt_tokens=sum(prompt_tokens) if prompt_tokens else None,
         completion_tokens=sum(completion_tokens) if completion_tokens else None,

@@ -52,6 +52,8 @@ def _answers(log: LogFile, choice: _Choice, model: str, task: str) -> Iterator[L
     for line, row in log.objects():
         if not choice.takes(row):
             continue
+        if row.get("doc_hash") is None and row.get("doc_id") is None:
+            raise log.fault(line, "a row of an lm-evaluation-harness log without doc_id, so its question is not known")
         outcome, why = choice.outcome(row)
         doc = row.get("doc")
         yield LoggedAnswer(

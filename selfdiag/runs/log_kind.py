@@ -23,6 +23,10 @@ GRADES = {
     **dict.fromkeys(("not_attempted", "is_not_attempted", "not attempted", "c"), "abstained"),
 }
 """SimpleQA's three grades and their letters, in lower case."""
+_LM_EVAL_MEMBERS = frozenset(
+    {"arguments", "doc", "doc_hash", "filter", "metrics", "prompt_hash", "target", "target_hash"}
+)
+"""Members of the harness's sample logs, by two of which one is known whose first line is not whole."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _BEGINS_LIKE: dict[Kind, re.Pattern[bytes]] = {
     "inspect json": re.compile(rb'"eval"\s*:\s*\{\s*"(?:eval_id|run_id|created|task)"'),
@@ -67,7 +71,7 @@ def _line_kind(members: Mapping[str, Any]) -> Kind | None:
     names = set(members)
     if names >= RECORD_MEMBERS:
         return "table"
-    if "doc_id" in names and names & {"resps", "filtered_resps"}:
+    if names & {"resps", "filtered_resps"} and ("doc_id" in names or len(names & _LM_EVAL_MEMBERS) > 1):
         return "lm-eval"
     if names >= {"testIdx", "promptIdx", "success"}:
         return "promptfoo lines"

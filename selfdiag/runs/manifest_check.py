@@ -12,12 +12,14 @@ from selfdiag.battery.self_assessment import FormalTask, SelfAssessment, Stateme
 from selfdiag.elicit.formal import check_form
 from selfdiag.elicit.grading import GRADED
 from selfdiag.runs.claims import CLAIM, EXAMPLE
+from selfdiag.runs.earlier import BACKWARD, FORWARD, LATER, answer_of, spoken_of
 from selfdiag.runs.ladder_plan import FALSE, OFF, OTHER, OWN, PLACEBO, SHUFFLED, TRUE
 from selfdiag.runs.plan import FRESH_CHECK
 from selfdiag.runs.records import (
     AGREEMENT,
     ANCHOR,
     ANSWERED,
+    CANDIDATES,
     FRAMING,
     LADDER,
     MICROPROBE,
@@ -26,6 +28,7 @@ from selfdiag.runs.records import (
     SCHEMA,
     SELF_PROFILE,
     SELF_REPORTS,
+    SELFSELECT,
     SOURCES,
     STATEMENT_VALUES,
     SWAP,
@@ -47,7 +50,7 @@ REVERSED = "SDQ"
 """The domain in which No speaks for the trait."""
 PER_DOMAIN = 5
 
-_PROBES = ("probes", POSTHOC, AGREEMENT, FRESH_CHECK)
+_PROBES = ("probes", POSTHOC, AGREEMENT, FRESH_CHECK, CANDIDATES)
 _WITH_PROFILES: dict[str, frozenset[str]] = {
     TOPICPASS: frozenset({TRUE, FALSE}),
     LADDER: frozenset({OFF, PLACEBO, OWN, SHUFFLED}),
@@ -58,6 +61,7 @@ _ARMS: dict[str, frozenset[str]] = {
     FRAMING: frozenset({NEUTRAL, AFFIRMING}),
     MICROPROBE: frozenset({CLAIM}),
     ANCHOR: frozenset({NONE, EXAMPLE}),
+    SELFSELECT: frozenset({FORWARD, BACKWARD}),
     **_WITH_PROFILES,
 }
 _SHARED = ("item_id", "section", "arm", "claim", "claim_bin", "labelled", "paraphrase", "replicate")
@@ -209,6 +213,10 @@ def _check_plan(manifest: Manifest) -> None:
         _check_arm(call)
     if number[FRESH_CHECK] % 2:
         raise ValueError("a question of its fresh check stands in no pair")
+    asked = {answer_of(call) for call in manifest.plan if call.section not in LATER}
+    unasked = next((call for call in manifest.plan if not asked.issuperset(spoken_of(call))), None)
+    if unasked is not None:
+        raise ValueError(f"the plan's call {unasked.call_id!r} speaks of an answer that the plan does not ask for")
     _check_profiles(manifest)
 
 
@@ -242,7 +250,7 @@ def _wordings(manifest: Manifest) -> dict[str, dict[str, int]]:
     probes = {probe.id: len(probe.questions) for probe in _probes(manifest)}
     tasks = {item.id: len(item.questions) for item in (*assessed.items(), *assessed.citations)}
     return {
-        **dict.fromkeys((*_PROBES, MICROPROBE, ANCHOR, *_WITH_PROFILES), probes),
+        **dict.fromkeys((*_PROBES, MICROPROBE, ANCHOR, SELFSELECT, *_WITH_PROFILES), probes),
         "traps": {trap.id: len(trap.questions) for trap in manifest.drawn.traps},
         QUESTIONNAIRE: {statement.id: len(statement.wordings) for statement in assessed.statements},
         SELF_PROFILE: {rating.id: 1 for rating in assessed.ratings},

@@ -15,6 +15,7 @@ from selfdiag.elicit.prompts import Prompt, render, render_posthoc
 from selfdiag.models.base import ModelInfo
 from selfdiag.runs.calls import CallBook
 from selfdiag.runs.claims import add_anchors, add_claims, one_a_topic
+from selfdiag.runs.earlier import LATER, SPOKEN_OF, answer_of, can_be_spoken_of, spoken_of
 from selfdiag.runs.records import (
     AGREEMENT,
     ANCHOR,
@@ -180,29 +181,21 @@ def _add_resamples(book: CallBook, probes: Sequence[PlannedCall]) -> None:
 def open_calls(calls: Sequence[PlannedCall], latest: Mapping[str, Record]) -> list[PlannedCall]:
     """Return the calls that still want a reply.
 
-    Those that ask for a confidence afterwards want one only when the answer they speak of is there and was graded.
+    Those that speak of earlier answers want one only when these are there, were graded, and differ.
     """
-    answered = {_unit(call): latest.get(call.call_id) for call in calls if call.section == "probes"}
+    answered = {answer_of(call): latest.get(call.call_id) for call in calls if call.section in SPOKEN_OF}
     wanted = []
     for call in calls:
         record = latest.get(call.call_id)
         if record is not None and record.error is None:
             continue
-        if call.section == POSTHOC:
-            before = answered.get(_unit(call))
-            if before is not None and before.error is None and not can_be_asked_afterwards(before):
+        if call.section in LATER:
+            before = [found for answer in spoken_of(call) if (found := answered.get(answer)) and found.error is None]
+            # an answer that is not there yet may still come
+            if len(before) == len(spoken_of(call)) and not can_be_spoken_of(before):
                 continue
         wanted.append(call)
     return wanted
-
-
-def can_be_asked_afterwards(record: Record) -> bool:
-    """Return whether an answer is there of which the model can say how sure it is."""
-    return record.answer is not None and record.outcome in {"correct", "incorrect"}
-
-
-def _unit(call: PlannedCall) -> tuple[str, int, int]:
-    return call.item_id, call.paraphrase, call.replicate
 
 
 def trial_id(call: PlannedCall) -> str:

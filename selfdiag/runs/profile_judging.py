@@ -66,7 +66,7 @@ async def _asked(
 ) -> Record:
     reply = await _reply(provider, prompt, settings)
     letter = read_letter(reply.text, cut=reply.finish_reason == "length")
-    raw = without_secrets(reply.text[:MAX_KEPT]).encode("utf-8", "replace").decode("utf-8")
+    raw = without_secrets(reply.text)[:MAX_KEPT].encode("utf-8", "replace").decode("utf-8")
     parts = (MANIPULATION, settings.model, PROFILE_JUDGE_VERSION, str(half), str(swapped))
     return Record(
         call_id=hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20],

@@ -26,8 +26,12 @@ ANCHOR = "anchor"
 TOPICPASS = "topicpass"
 LADDER = "ladder"
 SWAP = "swap"
-EXPERIMENTS = (MICROPROBE, TOPICPASS, LADDER, SWAP)
-"""Sections that put claims or a profile before the model."""
+SELFSELECT = "selfselect"
+"""The model picks one of two answers of its own."""
+CANDIDATES = "candidates"
+"""The answers among which it picks."""
+EXPERIMENTS = (MICROPROBE, TOPICPASS, LADDER, SWAP, SELFSELECT)
+"""Sections that make a kind of run by themselves."""
 ANSWERED: Literal["answered"] = "answered"
 """Outcome of a reply that is read and not graded."""
 STATEMENT_VALUES = (0.0, 0.5, 1.0)
@@ -115,8 +119,9 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     ``arm`` is what stands in the profile slot: ``none``, ``claim`` (one line says ``claim`` percent for
     ``claim_bin``), or the arm of a ladder, whose profile the manifest holds and which says ``claim`` percent for the
     item's own topic. In the section ``anchor`` it is ``example`` and ``claim`` the value shown. ``batch`` numbers the
-    stretches of a ladder's call order.
-    ``temperature`` is None where the run's own holds.
+    stretches of a ladder's call order. A call that speaks of earlier answers has a prompt with a place for them; in the
+    section ``selfselect`` ``arm`` is the order in which they are shown.
+    ``temperature`` is None where the run's own holds, ``top_p`` where the provider's own does.
     """
 
     call_id: str
@@ -131,6 +136,7 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     batch: int = 0
     prompt: str
     temperature: float | None = None
+    top_p: float | None = None
 
 
 class PromptText(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 import msgspec
 
 from selfdiag.battery.items import Probe, Trap
 from selfdiag.battery.self_assessment import FormalTask
-from selfdiag.elicit.abstention import declines
+from selfdiag.elicit.abstention import abstains, declines
 from selfdiag.elicit.citations import read_citation
 from selfdiag.elicit.formal import check_form
 from selfdiag.elicit.grading import GRADING_VERSION, Outcome, grade
 from selfdiag.elicit.lexicon import LEXICON_VERSION
 from selfdiag.elicit.reading import READING_VERSION, Parse, read_reply
 from selfdiag.elicit.reasoning import set_reasoning_aside
-from selfdiag.runs.records import ANSWERED
+from selfdiag.elicit.selection import LETTERS, picked
+from selfdiag.runs.records import ANSWERED, Record
 
 OVERFLOWED = "the prompt did not fit the context"
 DECLINED = "the provider declined"
@@ -107,6 +108,50 @@ def read_self_report(
         reasoning=reading.reasoning,
         value=value if unread is None else None,
     )
+
+
+def read_pick_reply(
+    shown: Sequence[Record], text: str, finish_reason: str, *, overflow: bool = False, declined: bool = False
+) -> GradedReply:
+    """Read which of two answers a reply picks, and grade it where one of them alone is right.
+
+    Where both are right or both wrong a pick is neither; it is answered.
+
+    Args:
+        shown: the records of the two answers, in the order in which they were shown.
+        text: the reply as it came.
+        finish_reason: why it ended; ``length`` means that a limit cut it.
+        overflow: the server said that the prompt did not fit.
+        declined: the provider itself refused.
+    """
+    reading = read_reply(text, cut=finish_reason == "length")
+    said = reading.answer or ""
+    first, second = shown
+    choice = picked(said, (first.answer or "", second.answer or ""))
+    unread = _unread(text, finish_reason, overflow=overflow, declined=declined)
+    if unread is None and reading.truncated:
+        unread = "truncated", "cut off"
+    outcome, rule = unread or _pick_outcome(shown, choice, said)
+    return GradedReply(
+        answer=LETTERS[choice] if unread is None and choice is not None else reading.answer,
+        confidence=reading.confidence,
+        parse=reading.parse,
+        flags=reading.flags,
+        outcome=outcome,
+        rule=rule,
+        reasoning=reading.reasoning,
+    )
+
+
+def _pick_outcome(shown: Sequence[Record], choice: int | None, said: str) -> tuple[Outcome | Literal["answered"], str]:
+    if choice is None:
+        if abstains(said):
+            return "abstained", "picks neither"
+        return ("refused", "refusal") if declines(said) else ("unparsed", "no clear pick")
+    right = shown[choice].outcome == "correct"
+    if len({record.outcome for record in shown}) == 1:
+        return ANSWERED, f"both answers {'right' if right else 'wrong'}"
+    return "correct" if right else "incorrect", "one answer right"
 
 
 def read_citation_reply(

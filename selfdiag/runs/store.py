@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from selfdiag.runs.manifest_check import check_manifest, check_record
 from selfdiag.runs.records import MEASURED_SECTIONS, SCHEMA, Manifest, Record
-from selfdiag.safety import SelfdiagError, one_line
+from selfdiag.safety import SelfdiagError, one_line, without_secrets
 
 MANIFEST = "manifest.json"
 RECORDS = "records.jsonl"
@@ -83,7 +84,7 @@ class RunWriter:
             writer = cls(folder, made_folder=new)
             writer._acquire()
             try:
-                replace_file(folder / MANIFEST, msgspec.json.format(_encoder.encode(manifest), indent=1))
+                replace_file(folder / MANIFEST, _encoded(manifest))
                 writer._open()
             except OSError:
                 writer.discard()
@@ -125,9 +126,8 @@ class RunWriter:
         Raises:
             SelfdiagError: when the disk takes no more; the old manifest stays.
         """
-        text = msgspec.json.format(_encoder.encode(manifest), indent=1)
         try:
-            replace_file(self.folder / MANIFEST, text)
+            replace_file(self.folder / MANIFEST, _encoded(manifest))
         except OSError as error:
             raise self._full(error) from None
 
@@ -204,23 +204,30 @@ class RunWriter:
 
     def _open(self) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-        self._file = os.open(self.folder / RECORDS, flags, 0o644)
+        self._file = os.open(self.folder / RECORDS, flags, 0o666)
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part.
 
-    A link is followed, and what is no regular file (a pipe, a device) is written to as it is.
+    A link is followed, and what is no regular file (a pipe, a device) is written to as it is. A new file is as open
+    to others as the person's umask says, and one that is replaced as open as it was.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
         with target.open("wb") as file:
             file.write(data)
         return
+    before = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     part = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         # not tempfile: its files are closed to everyone else, whatever the person's umask says
-        with part.open("xb") as file:
+        descriptor = os.open(part, flags, 0o666 if before is None else before & 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            if before is not None:
+                with suppress(OSError):  # not every file system has modes
+                    part.chmod(before)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -228,6 +235,19 @@ def replace_file(path: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _encoded(manifest: Manifest) -> bytes:
+    # what a provider says of its model may be its server's words, and a server may send back the key it was sent
+    told = manifest.model
+    model = msgspec.structs.replace(
+        told,
+        served_name=without_secrets(told.served_name),
+        digest=without_secrets(told.digest),
+        server=without_secrets(told.server),
+        details={without_secrets(name): without_secrets(words) for name, words in told.details.items()},
+    )
+    return msgspec.json.format(_encoder.encode(msgspec.structs.replace(manifest, model=model)), indent=1)
 
 
 def _is_part(path: Path) -> bool:
@@ -284,6 +304,37 @@ def read_run(folder: Path) -> Run:
                 reason = one_line(str(error), 80)
                 problems.append(f"{RECORDS} line {number} is not a record and was left out ({reason})")
     return Run(folder=folder, manifest=manifest, records=tuple(records), problems=tuple(problems))
+
+
+def check_records(folder: Path) -> None:
+    """Check that the records of a run can be read; a run may have none yet.
+
+    Raises:
+        SelfdiagError: when their file is no regular one, or cannot be opened.
+    """
+    next(_lines(folder / RECORDS), None)
+
+
+def check_output(path: Path) -> None:
+    """Check that what a person wants to write is not put in the place of a run's own files.
+
+    Raises:
+        SelfdiagError: when it would be.
+    """
+    target = Path(os.path.realpath(path))
+    # a file system may hold two spellings for one name
+    if target.name.lower() in {MANIFEST, RECORDS} and _is_run(target.parent):
+        raise SelfdiagError(f"{one_line(str(path))} is a file of a run, and is left as it is: choose another name")
+
+
+def _is_run(folder: Path) -> bool:
+    """Return whether a folder is a run, a damaged one too."""
+    try:
+        with (folder / MANIFEST).open("rb") as file:
+            head = file.read(200)
+    except OSError:
+        return False
+    return SCHEMA.partition("/")[0].encode() in head or (folder / RECORDS).exists()
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

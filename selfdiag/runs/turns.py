@@ -14,12 +14,21 @@ from selfdiag.elicit.confidence import read_confidence
 from selfdiag.elicit.prompts import Prompt, render_posthoc, response_schema
 from selfdiag.elicit.questionnaire import read_rating, read_yes_no
 from selfdiag.elicit.reading import read_reply
+from selfdiag.elicit.selection import pick_schema, render_pick
 from selfdiag.elicit.self_prompts import citation_schema, rating_schema, statement_schema
 from selfdiag.elicit.token_confidence import answer_probability
 from selfdiag.models.base import Call, ProviderError, Reply, clipped
-from selfdiag.runs.plan import Plan, can_be_asked_afterwards
-from selfdiag.runs.records import POSTHOC, TASKS, Fault, PlannedCall, Record, RunSettings
-from selfdiag.runs.replies import GradedReply, check_formal_reply, grade_reply, read_citation_reply, read_self_report
+from selfdiag.runs.earlier import LATER, SPOKEN_OF, Answer, answer_of, can_be_spoken_of, spoken_of
+from selfdiag.runs.plan import Plan
+from selfdiag.runs.records import CANDIDATES, POSTHOC, SELFSELECT, TASKS, Fault, PlannedCall, Record, RunSettings
+from selfdiag.runs.replies import (
+    GradedReply,
+    check_formal_reply,
+    grade_reply,
+    read_citation_reply,
+    read_pick_reply,
+    read_self_report,
+)
 from selfdiag.safety import one_line, without_secrets
 
 WARM_UP_QUESTION = "What is 1 + 1? Answer as a number."
@@ -30,8 +39,8 @@ FORMAL_TOKENS = 768
 class Turns:
     """Turns planned calls into calls, and what comes back into records.
 
-    A call that asks for a confidence afterwards speaks of an earlier answer, so the answers to probes are
-    remembered: ``known`` holds those of a resumed run, ``note`` adds each new one.
+    Some calls speak of earlier answers, so these are remembered: ``known`` holds those of a resumed run, ``note`` adds
+    each new one.
     """
 
     def __init__(self, plan: Plan, settings: RunSettings, known: Iterable[Record]) -> None:
@@ -40,29 +49,32 @@ class Turns:
         self._items: dict[str, Asked] = {item.id: item for item in plan.asked().items()}
         if plan.assessed is not None:
             self._items |= {item.id: item for item in plan.assessed.everything()}
-        self._answers: dict[tuple[str, int, int], Record] = {}
-        if POSTHOC in settings.confidence:
-            for record in known:
-                self.note(record)
+        self._answers: dict[Answer, Record] = {}
+        self._remembers = any(call.section in LATER for call in plan.calls)
+        for record in known:
+            self.note(record)
 
     def note(self, record: Record) -> None:
-        """Remember a probe's answer, if it is one that will be spoken of."""
-        if record.section == "probes" and POSTHOC in self._settings.confidence:
-            short = msgspec.structs.replace(record, raw="", reasoning="")
-            self._answers[record.item_id, record.paraphrase, record.replicate] = short
+        """Remember an answer, if it is one that will be spoken of."""
+        if self._remembers and record.section in SPOKEN_OF:
+            self._answers[answer_of(record)] = msgspec.structs.replace(record, raw="", reasoning="")
 
     def has_answer(self, planned: PlannedCall) -> bool:
-        """Return whether the answer that a call speaks of is there."""
-        before = self._answers.get((planned.item_id, planned.paraphrase, planned.replicate))
-        return before is not None and can_be_asked_afterwards(before)
+        """Return whether the answers that a call speaks of are there."""
+        return all(answer in self._answers for answer in spoken_of(planned)) and can_be_spoken_of(self._before(planned))
 
     def call(self, planned: PlannedCall | None, *, structured: bool, max_tokens: int) -> Call:
         """Return what to ask; None stands for the warm-up, which has the run's own contract."""
         if planned is None:
             prompt = Prompt(system=next(iter(self._plan.systems.values())), user=WARM_UP_QUESTION)
         elif planned.section == POSTHOC:
-            before = self._before(planned)
+            (before,) = self._before(planned)
             prompt = render_posthoc(self._question(before), before.answer or "")
+        elif planned.section == SELFSELECT:
+            first, second = self._before(planned)
+            probe = self._items[planned.item_id]
+            assert isinstance(probe, Probe)  # noqa: S101 - a plan pairs answers to probes alone
+            prompt = render_pick(probe, planned.paraphrase, (first.answer or "", second.answer or ""))
         else:
             prompt = self._plan.prompt(planned)
         temperature, seed = self._settings.temperature, self._settings.seed
@@ -77,6 +89,7 @@ class Turns:
             user=prompt.user,
             max_tokens=max_tokens,
             temperature=temperature,
+            top_p=planned.top_p if planned is not None else None,
             seed=seed,
             schema=self._schema(planned or self._plan.calls[0]) if structured else None,
             think=self._settings.think,
@@ -87,7 +100,7 @@ class Turns:
         """Return whether a call asks for an answer, of which a token probability can be told."""
         if planned is None:
             return True
-        return planned.section != POSTHOC and isinstance(self._items[planned.item_id], Probe | Trap)
+        return planned.section not in LATER and isinstance(self._items[planned.item_id], Probe | Trap)
 
     def takes_schema(self, planned: PlannedCall) -> bool:
         """Return whether a call's reply has a form that a schema can hold it to."""
@@ -107,6 +120,10 @@ class Turns:
             return citation_schema()
         if planned.section == POSTHOC:
             return response_schema("confidence")
+        if planned.section == SELFSELECT:
+            return pick_schema()
+        if planned.section == CANDIDATES:
+            return response_schema("answer")
         return response_schema(*(("answer", "confidence") if "stated" in self._settings.confidence else ("answer",)))
 
     def record(self, planned: PlannedCall, result: Reply | ProviderError, *, attempts: int, structured: bool) -> Record:
@@ -135,9 +152,18 @@ class Turns:
         if isinstance(result, ProviderError):
             fault = Fault(kind=result.kind, message=one_line(str(result), 400))
             return msgspec.structs.replace(base, error=fault)
-        graded = _graded(item, result)
+        if planned.section == SELFSELECT:
+            graded = read_pick_reply(
+                self._before(planned),
+                result.text,
+                result.finish_reason,
+                overflow=result.overflow,
+                declined=result.refusal,
+            )
+        else:
+            graded = _graded(item, result)
         if planned.section == POSTHOC:
-            graded = _afterwards(result, graded, self._before(planned))
+            graded = _afterwards(result, graded, self._before(planned)[0])
         return msgspec.structs.replace(
             base,
             raw=_storable(result.text),
@@ -157,8 +183,8 @@ class Turns:
             completion_tokens=result.completion_tokens,
         )
 
-    def _before(self, planned: PlannedCall) -> Record:
-        return self._answers[planned.item_id, planned.paraphrase, planned.replicate]
+    def _before(self, planned: PlannedCall) -> list[Record]:
+        return [self._answers[answer] for answer in spoken_of(planned)]
 
     def _question(self, record: Record) -> str:
         return self._plan.prompts[record.prompt_sha256].user

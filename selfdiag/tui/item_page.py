@@ -10,7 +10,8 @@ from selfdiag.battery.items import ABSTENTION_TOKEN, Item, Probe, Trap
 from selfdiag.battery.self_assessment import Asked, FormalTask
 from selfdiag.elicit.grading import grade
 from selfdiag.elicit.reading import read_reply
-from selfdiag.runs.records import POSTHOC, Record
+from selfdiag.runs.earlier import LATER
+from selfdiag.runs.records import Record
 from selfdiag.runs.store import Run
 from selfdiag.safety import one_line
 from selfdiag.tui.item_filter import shown
@@ -160,7 +161,7 @@ def _grade(record: Record, item: Asked | None) -> str:
     words = f"{record.outcome}: {_RULES.get(record.rule, record.rule) or 'no rule'}"
     if record.rule in _RULES:
         words += f" ({record.rule})"
-    if not isinstance(item, Probe | Trap) or record.error is not None or record.section == POSTHOC:
+    if not isinstance(item, Probe | Trap) or record.error is not None or record.section in LATER:
         return words
     return "\n".join(filter(None, (words, _compared(record, item))))
 

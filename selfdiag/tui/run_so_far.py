@@ -158,11 +158,8 @@ class RunSoFar:
 
     def _decided(self, event: Structured) -> None:
         self.trying = 0
-        if event.on and event.asked:
-            self._lines.append(
-                f"only {event.parsed} of {event.asked} plain replies held the form: "
-                "asking with a JSON schema from now on"
-            )
+        if said := event.said():
+            self._lines.append(said)
 
 
 def is_off_topic(asked: PlannedCall | Record, topic: str) -> bool:

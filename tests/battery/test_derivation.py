@@ -159,3 +159,19 @@ def test_no_value_is_a_fault(program: str, capfd: pytest.CaptureFixture[str]) ->
     with pytest.raises(DerivationError, match=r"^gives no value; write an expression or assign 'answer'$"):
         derive(program)
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_process_of_derivations_gets_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "SELFDIAG_CLUSTER_API_KEY", "HF_TOKEN", "DB_PASSWORD"):
+        monkeypatch.setenv(name, "canary-key-1234567890")
+    given: dict[str, str] = {}
+    popen = derivation.subprocess.Popen
+
+    def starting(*words: object, env: dict[str, str], **named: object) -> object:
+        given.update(env)
+        return popen(*words, env=env, **named)
+
+    monkeypatch.setattr(derivation.subprocess, "Popen", starting)
+    assert [one.value for one in derivation.derive_each(["2 + 2"])] == ["4"]
+    assert given["PATH"]
+    assert "canary-key-1234567890" not in given.values()

@@ -65,6 +65,18 @@ def test_a_log_is_compared_with_a_run(log: Path, selfdiag: Any) -> None:
     assert pair["headline"]["trap_abstention"]["difference"]["n"] == 2
 
 
+def test_a_log_sits_on_a_panel_with_runs(log: Path, selfdiag: Any) -> None:
+    for persona in ("calibrated", "overconfident"):
+        asked = selfdiag("run", f"persona:{persona}", "--bins", "physics,history", "--out", persona)
+        assert asked.returncode == 0, asked.stderr
+    done = selfdiag("panel", str(log), "calibrated", "overconfident", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["shared"]["probes"], found["shared"]["asked"]) == (4, 4)
+    assert found["models"][0]["model"]["name"].endswith("some-model")
+    assert sum(found["models"][0]["outcomes"].values()) == 4
+
+
 def test_the_statistics_of_items_take_logs(log: Path, selfdiag: Any) -> None:
     done = selfdiag("probes", "stats", str(log), "--json")
     assert done.returncode == 0, done.stderr

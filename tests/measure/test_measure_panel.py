@@ -173,6 +173,22 @@ def test_lift_by_hand() -> None:
     assert made.pooled.own.note == "no data: no graded answer states a confidence"
 
 
+@pytest.mark.parametrize(("agreed", "note"), [(4, "no interval: needs 5"), (5, "too few to trust"), (10, "")])
+def test_a_lift_of_few_agreeing_answers_is_not_replicated(agreed: int, note: str) -> None:
+    # Right wherever all agree: draws of these alone would leave the interval next to no width.
+    signal = np.zeros((3, 40), dtype=np.int64)
+    signal[:, :agreed] = 2
+    correct = np.tile((np.arange(40) < 20).astype(np.int64), (3, 1))
+    made = panel(signal, correct, np.full((3, 40), 0.5), draws=200)
+    assert made.lifts[0].lift.value == pytest.approx(0.5)
+    assert made.lifts[0].lift.note.startswith(note)
+    assert (made.lifts[0].lift.ci is None) == (made.replicated == 0) == (agreed < 5)
+    assert made.mean_lift.value == pytest.approx(0.5)
+    assert (
+        (made.mean_lift.ci is None) == made.mean_lift.note.startswith("no interval: 3 of the 3 lifts") == (agreed < 5)
+    )
+
+
 def test_error_correlation_by_hand() -> None:
     correct = np.array([[1, 1, 0, 0, -1], [1, 0, 0, 1, 0], [1, 1, 1, 0, 0]])
     made = panel(np.zeros((3, 5)), correct, np.full((3, 5), 0.5), draws=50)

@@ -12,7 +12,7 @@ from selfdiag.models.chat_request import STEPS, request_of
 from selfdiag.models.concessions import Concessions, Refusal, Step
 from selfdiag.models.openai import OpenAICompatible, provider
 
-FULL = Call(system="Reply as JSON.", user="2 + 2?", schema=RESPONSE_SCHEMA, think="high", logprobs=True)
+FULL = Call(system="Reply as JSON.", user="2 + 2?", top_p=0.9, schema=RESPONSE_SCHEMA, think="high", logprobs=True)
 
 
 def refusal(words: str, *, status: int = 400, param: str = "", codes: tuple[str, ...] = ()) -> Refusal:
@@ -72,6 +72,7 @@ def test_the_full_request() -> None:
         "messages": [{"role": "system", "content": "Reply as JSON."}, {"role": "user", "content": "2 + 2?"}],
         "temperature": 0.0,
         "max_tokens": 256,
+        "top_p": 0.9,
         "seed": 0,
         "response_format": {
             "type": "json_schema",
@@ -109,6 +110,7 @@ def test_thinking_is_an_effort_and_off_is_not_sent(think: Any, effort: str | Non
         (refusal("Unrecognized request argument supplied: reasoning_effort"), 5),
         (refusal("In context=('properties', 'confidence'), 'minimum' is not permitted"), 6),
         (refusal("Invalid schema for response_format 'reply'", param="response_format"), 6),
+        (refusal("Unsupported parameter: 'top_p' is not supported with this model.", param="top_p"), 9),
     ],
 )
 def test_which_step_answers(said: Refusal, step: int) -> None:
@@ -151,7 +153,7 @@ def test_every_step_can_be_done_twice_and_all_of_them_together() -> None:
 def test_the_shape_is_asked_for_less_and_less() -> None:
     body = request_of("m", FULL)
     shapes: list[Any] = []
-    for step in STEPS[6:]:
+    for step in STEPS[6:9]:
         body = step.change(body)
         shapes.append(body.get("response_format"))
     bare, free, none = shapes
@@ -185,6 +187,7 @@ def picky(request: Request) -> Answer:
         "logprobs": "logprobs are not available",
         "reasoning_effort": "this model does not support reasoning",
         "response_format": "response_format is not supported",
+        "top_p": "Unsupported parameter: 'top_p'",
     }
     for name, words in complaints.items():
         if name in body:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
 from claim_runs import asked
 from made_runs import Said, graded, measured, written
@@ -21,14 +22,14 @@ from selfdiag.protocols.profile_signature import Gate
 from selfdiag.protocols.swap import swap_plan
 from selfdiag.protocols.topicpass import measured_topicpass
 from selfdiag.runs.records import LADDER, SWAP, TOPICPASS, PlannedCall, RunSettings
-from selfdiag.runs.store import Run
+from selfdiag.runs.store import MANIFEST, Run
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 ESTIMATE = {"value", "ci", "n", "method", "note"}
 
 COVERED = set(
     """
-    run microprobe assess topicpass ladder swap report compare analyze runs.list runs.show runs.prune
+    run microprobe assess topicpass ladder swap selfselect report compare panel analyze runs.list runs.show runs.prune
     models doctor path probes.list probes.show probes.lint probes.grade probes.stats profile.verify keys.list
     """.split()
 )
@@ -141,6 +142,21 @@ def test_STA_12_an_audit_with_one_class_or_no_answers(selfdiag: Command, tmp_pat
 
 
 @pytest.mark.parametrize("reply", REPLIES)
+def test_STA_12_a_panel_with_one_class_or_no_answers(selfdiag: Command, tmp_path: Path, reply) -> None:
+    for name, said in (("one", reply), ("two", all_right), ("three", sure_and_wrong)):
+        run = measured(tmp_path / name, said, battery="quick", limit=12)
+        model = msgspec.structs.replace(run.manifest.model, name=name)
+        manifest = msgspec.structs.replace(run.manifest, model=model, run_id=name)
+        (tmp_path / name / MANIFEST).write_bytes(msgspec.json.encode(manifest))
+    panel = selfdiag("panel", "one", "two", "three", "--json")
+    if reply in {failed, unasked}:
+        assert (panel.returncode, panel.stdout) == (2, "")
+        assert "12 without a reply of every model" in panel.stderr
+    else:
+        assert check(panel)["shared"]["probes"] == 12
+
+
+@pytest.mark.parametrize("reply", REPLIES)
 @pytest.mark.parametrize("kind", [LADDER, SWAP, TOPICPASS])
 def test_STA_12_an_experiment_with_one_class_or_no_answers(
     selfdiag: Command, tmp_path: Path, measured_run: Run, kind: str, reply
@@ -169,6 +185,14 @@ def test_STA_12_claims_with_nothing_to_measure(selfdiag: Command, tmp_path: Path
     asked(settings, tmp_path / "run")
     check(selfdiag("report", "run", "--json"))
     check(selfdiag("microprobe", f"persona:{persona}", "--item", "geography-07", "--json"))
+
+
+@pytest.mark.parametrize("persona", ["abstainer", "refuser", "pinned", "malformed", "hostile", "first-picker"])
+@pytest.mark.parametrize("selections", ["1", "2", "4"])
+def test_STA_12_a_self_selection(selfdiag: Command, persona: str, selections: str) -> None:
+    words = ("selfselect", f"persona:{persona}", "--limit", "4", "--selections", selections, "--json")
+    assert check(selfdiag(*words))["schema"] == "selfdiag.selfselect/1"
+    check(selfdiag(*words, "--dry-run"))
 
 
 @pytest.mark.parametrize("persona", ["refuser", "calibrated"])
@@ -202,6 +226,8 @@ def test_STA_12_answers_of_other_people(selfdiag: Command, tmp_path: Path) -> No
     (tmp_path / "raw.jsonl").write_text('{"text": "NaN"}\n{"text": ""}\n', encoding="utf-8")
     for words in (("one.csv",), ("none.csv",), ("one.csv", "none.csv"), ("raw.jsonl", "--map", "raw=text")):
         check(selfdiag("analyze", *words, "--json"))
+    for words in (("one.csv",), ("none.csv",), ("one.csv", "none.csv")):
+        check(selfdiag("analyze", *words, "--categories", "--json"))
 
 
 def test_STA_12_everything_else(selfdiag: Command, tmp_path: Path, own_home: Path) -> None:

@@ -19,6 +19,7 @@ from tool_logs import (
 )
 
 from selfdiag.runs import json_document
+from selfdiag.runs.log_kind import log_kind
 
 
 def told(selfdiag, *words: object, code: int) -> str:
@@ -309,3 +310,23 @@ def test_an_error_of_the_provider_is_no_wrong_answer(tmp_path) -> None:
     rows[1] |= {"response": None, "error": "from a version that gives no reason"}
     found = read(write_lines(tmp_path / "errors.jsonl", *rows))
     assert found.columns.outcome == ("error", "error", "correct", "correct")
+
+
+@pytest.mark.parametrize("lost", [("doc", "doc_id", "doc_hash"), ("doc_id", "doc_hash"), ("doc_id",), ("doc",)])
+def test_a_log_of_lm_eval_is_known_by_a_first_row_that_is_not_whole(selfdiag, tmp_path, lost: tuple[str, ...]) -> None:
+    rows = [row for row in log_lines() if row["filter"] == "answer-part"]
+    for name in lost:
+        del rows[0][name]
+    path = write_lines(tmp_path / "partial.jsonl", *rows)
+    if {"doc_id", "doc_hash"} <= set(lost):
+        line = told(selfdiag, path, code=2)
+        assert line.endswith(
+            "line 1: a row of an lm-evaluation-harness log without doc_id, so its question is not known"
+        )
+    else:
+        assert outcomes(read(path)) == outcomes(read(lm_eval_log("json")))
+
+
+def test_a_table_with_a_column_of_that_name_is_a_table(tmp_path) -> None:
+    path = write_lines(tmp_path / "own.jsonl", {"resps": "x", "confidence": 50, "correct": 1}, {"confidence": 40})
+    assert log_kind(path) == "table"

@@ -66,10 +66,11 @@ def write_text(path: Path, text: str) -> str:
     """Write a text as UTF-8, so that a reader finds the old file or the new one; return where it is.
 
     Raises:
-        SelfdiagError: when the place cannot be written.
+        SelfdiagError: when the place cannot be written, or holds a file of a run.
     """
-    from selfdiag.runs.store import replace_file
+    from selfdiag.runs.store import check_output, replace_file
 
+    check_output(path)
     shown = one_line(str(path))
     try:
         # half a surrogate pair, as a model may write one, has no bytes of its own
