@@ -12,7 +12,7 @@ ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 APP := $(addprefix tests/tui/test_,$(addsuffix .py,cases_app cases_terminal cases_text chart fast_keys home item_filter shell \
   snapshots walk))
 
-.PHONY: run test lint types unit engine fuzz endurance soak app-test textual-test web-test inspect-check lm-eval-check bench format lock clean help
+.PHONY: run test lint types unit engine fuzz endurance soak app-test textual-test web-test inspect-check lm-eval-check mutants bench format lock audit-packages clean help
 
 help:
 	@echo "make run     install, then audit a small real model on this machine"
@@ -24,9 +24,11 @@ help:
 	@echo "make endurance  what a run survives: kills, full disks, failing servers, large batteries (an hour)"
 	@echo "make soak    press keys at random in the app for ten minutes, while a hostile model answers it"
 	@echo "make textual-test  test the app with the oldest and the newest Textual (minutes)"
+	@echo "make mutants  change the code that measures and reads in 300 places: do the tests see it? (half an hour)"
 	@echo "make bench   measure every bar of speed (ten minutes, on a machine with nothing else to do)"
 	@echo "make format  put the code into the house form"
 	@echo "make lock    renew the exact versions that the checks use"
+	@echo "make audit-packages  ask the package index for known vulnerabilities of these versions"
 	@echo "make clean   remove .venv and everything built"
 
 run: $(VENV)/installed-to-run
@@ -89,6 +91,10 @@ inspect-check: $(VENV)/installed-to-test
 lm-eval-check: $(VENV)/installed-to-test
 	$(BIN)/python tests/bridges/lm_eval_check.py
 
+# the same command goes on where it was interrupted
+mutants: $(VENV)/installed-to-test
+	nice -n 5 $(BIN)/python -m tests.mutation.sample
+
 bench: $(VENV)/installed-to-test
 	$(BIN)/python benchmarks/all.py
 
@@ -100,6 +106,13 @@ lock: $(VENV)/installed-to-test
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	  --python-version 3.11 --extra embedded --extra dev -o requirements/test.txt pyproject.toml
+
+# in an environment of its own, in a temporary folder
+audit-packages:
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  $(PYTHON) -m venv "$$folder" && \
+	  "$$folder/bin/pip" install --quiet --disable-pip-version-check pip-audit && \
+	  "$$folder/bin/pip-audit" --strict --require-hashes --disable-pip -r requirements/test.txt
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "selfdiag needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'

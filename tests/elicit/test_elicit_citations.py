@@ -637,6 +637,11 @@ def test_a_record_overrules_the_table_but_no_impossible_number() -> None:
     assert with_lookup(cited, by_number, found("The Road to Serfdom", 1990, "Ay")) == by_number
 
 
+def test_what_the_table_verified_is_not_judged_again() -> None:
+    judgement = Judgement(state="verified", reason="The table has it.", work="w", year=1962)
+    assert with_lookup(KUHN, judgement, found()) is judgement
+
+
 def test_what_the_table_verified_keeps_its_year() -> None:
     judgement = judged("The Road to Serfdom", "Hayek", 2007)
     cited = Citation(title="The Road to Serfdom", author="Hayek", year=2007, doi=UNTITLED)
@@ -737,3 +742,14 @@ def test_long_texts_are_read_and_contradict_nothing_they_do_not_say() -> None:
         citation = Citation(title=long, author=long, doi=long, isbn=long, arxiv=long)
         assert judge_citation(citation, WORKS, TODAY).state != "verified"
         assert with_lookup(citation, UNKNOWN, found(long, 1962, long)).state in {"verified", "contradicted", "unknown"}
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2, 3, 4])
+def test_a_citation_may_stand_four_objects_deep(levels: int) -> None:
+    whole: dict[str, Any] = {"title": "On Growth", "author": "Ann Ay", "year": 1950}
+    for _ in range(levels):
+        whole = {"within": [whole]}
+    found, reason = read_citation(json.dumps(whole))
+    assert found is not None and (found.title, reason) == ("On Growth", "")
+    if levels == 4:
+        assert read_citation(json.dumps({"within": whole})) == (None, "not a citation")

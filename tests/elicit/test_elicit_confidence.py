@@ -143,6 +143,6 @@ def test_run_with_few_fractions_is_left_alone() -> None:
 
 
 def test_run_scale_wants_one_set_of_flags_per_row() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="2 confidences have 1 sets"):
         run_scale([1, 2], [ONE])
     assert run_scale([], []) == ((), "")

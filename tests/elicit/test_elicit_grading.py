@@ -562,3 +562,48 @@ def test_an_alias_of_a_number_may_be_words() -> None:
     assert right("number", "6", "VI", aliases=("VI", "+VI"))
     assert right("number", "8652", "ISO/IEC 8652", aliases=("ISO/IEC 8652",))
     assert not right("number", "6", "VII", aliases=("VI",))
+
+
+def test_a_dropped_percent_sign_needs_a_key_above_1() -> None:
+    assert right("number", "50", "50%")
+    assert right("number", "-50", "-50%")
+    assert not right("number", "1", "1%")
+    assert not right("number", "-1", "-1%")
+    assert right("number", "0.01", "1%")
+
+
+def test_a_quote_within_quoted_output_keeps_its_quotes() -> None:
+    assert right("code", "a", '"a"')
+    assert not right("code", 'a"', '"a""')
+    assert not right("code", "a", '"a""')
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        ("sin(x)/cos(x)", "tan(x)"),
+        ("cos(x)/sin(x)", "cot(x)"),
+        ("1/cos(x)", "sec(x)"),
+        ("1/sin(x)", "csc(x)"),
+        ("(e^x - e^(-x))/2", "sinh(x)"),
+        ("(exp(x) + exp(-x))/2", "cosh(x)"),
+        ("sinh(x)/cosh(x)", "tanh(x)"),
+        ("pi/2 - arcsin(x/2)", "arccos(x/2)"),
+        ("pi/2 - arctan(1/x)", "arctan(x)"),
+        ("x^(1/2)", "sqrt(x)"),
+        ("x^(1/3)", "cbrt(x)"),
+        ("x*y", "ln(exp(x*y))"),
+        ("y*ln(x)", "log(x^y)"),
+        ("sqrt(x^2)", "abs(x)"),
+    ],
+)
+def test_functions_by_their_identities(key: str, answer: str) -> None:
+    assert right("expression", key, answer)
+    assert not right("expression", key, f"{answer} + x/1000")
+
+
+@pytest.mark.parametrize("exponent", ["2", "2 + 0", "2 - 0", "2*1 + 0*3", "4/2"])
+def test_a_whole_exponent_is_taken_exactly_however_it_is_written(exponent: str) -> None:
+    assert right("expression", "x^2", f"x^({exponent})")
+    # so small a difference is seen by exact arithmetic alone
+    assert not right("expression", "x^2 + 1/1000000000000", f"x^({exponent})")

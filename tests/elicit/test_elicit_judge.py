@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from selfdiag.elicit.grading import grade
 from selfdiag.elicit.judge import read_opinion, render_judge, undecided
+from selfdiag.elicit.profile_judge import PROFILE_JUDGE_SCHEMA, read_letter, render_profile_judge
 from selfdiag.elicit.reading import Reading
 
 
@@ -70,3 +71,43 @@ def test_a_candidate_cannot_leave_its_line(answer: str) -> None:
     assert len(lines) == 3
     assert lines[2].startswith('Candidate: "')
     assert "confidence" not in prompt.system
+
+
+def test_a_judge_of_profiles_sees_three_lists_without_what_is_missing() -> None:
+    prompt = render_profile_judge({"physics": 80, "logic": None}, {"physics": 0, "logic": 55}, {"logic": 100})
+    assert prompt.user == (
+        "First test:\n- physics: 80%\n\nList A:\n- physics: 0%\n- logic: 55%\n\nList B:\n- logic: 100%"
+    )
+    assert "own" not in prompt.system.split() and "shuffled" not in prompt.system
+    assert PROFILE_JUDGE_SCHEMA["properties"]["answer"]["enum"] == ["A", "B"]
+    assert PROFILE_JUDGE_SCHEMA["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("raw", "letter"),
+    [
+        ('{"answer": "A"}', "A"),
+        ('{"answer": "b"}', "B"),
+        ('{"answer": "List B"}', "B"),
+        ("A", "A"),
+        ("**List A**", "A"),
+        ("Answer: B", "B"),
+        ('{"answer": "A or B"}', None),
+        ('{"answer": "C"}', None),
+        ('{"answer": "A', None),
+        ('{"confidence": 90}', None),
+        ("", None),
+        ("B" + " " * 200 + "is not the second test", "B"),
+    ],
+)
+def test_a_judge_of_profiles_names_one_letter_or_nothing(raw: str, letter: str | None) -> None:
+    assert read_letter(raw) == letter
+
+
+def test_a_hundred_characters_of_a_plain_reply_are_read() -> None:
+    assert read_letter("B" + " " * 99 + "and more") == "B"
+    assert read_letter("B" + " " * 98 + "and more") is None
+
+
+def test_a_letter_that_a_limit_cut_is_none() -> None:
+    assert read_letter("A", cut=True) is None

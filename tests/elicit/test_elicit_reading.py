@@ -6,6 +6,7 @@ import pytest
 from elicit_probes import TRAP, graded, pair, probe
 
 from selfdiag.elicit.grading import grade
+from selfdiag.elicit.jsonobject import object_starts
 from selfdiag.elicit.reading import MAX_ANSWER, MAX_REPLY, read_reply
 
 A = '{"answer":"8","confidence":70}'
@@ -422,3 +423,18 @@ def test_whole_reply_without_object_may_abstain_or_decline() -> None:
 )
 def test_other_repairs_keep_the_whole_answer_or_none(raw: str, answer: str | None) -> None:
     assert read_reply(raw).answer == answer
+
+
+def test_a_list_and_an_object_within_are_repaired_in_place() -> None:
+    reading = read_reply("{'answer': ['a', 'b'], 'more': {'c': [1, 2], 'd': 3}, 'confidence': 80}")
+    assert (reading.parse, reading.confidence) == ("repaired", 80)
+    assert reading == read_reply("{'answer': ['a', 'b'], 'confidence': 80}")
+    assert "a" in (reading.answer or "") and "b" in (reading.answer or "")
+
+
+@pytest.mark.parametrize("before", ["", " "])
+@pytest.mark.parametrize("objects", [59, 60, 61, 300, 303])
+def test_of_very_many_objects_the_first_60_and_the_last_240_are_looked_at(before: str, objects: int) -> None:
+    one = '{"a":1}'
+    everywhere = [len(before) + len(one) * place for place in range(objects)]
+    assert object_starts(before + one * objects) == everywhere[:60] + everywhere[60:][-240:]

@@ -5,7 +5,16 @@ import json
 import pytest
 
 from selfdiag.battery.items import Probe
-from selfdiag.elicit.selection import LONGEST_SHOWN, PICK_CONTRACT, SOLVE_CONTRACTS, picked, render_pick, render_solve
+from selfdiag.elicit.selection import (
+    LONGEST_SHOWN,
+    PICK_CONTRACT,
+    SOLVE_CONTRACTS,
+    pick_schema,
+    picked,
+    placeholder,
+    render_pick,
+    render_solve,
+)
 from selfdiag.models import persona_pairs
 
 PROBE = Probe(id="p", bin="logic", difficulty="easy", kind="text", answer="Paris", questions=("Which city?", "City?"))
@@ -96,3 +105,17 @@ def test_which_answer_a_reply_picks(reply: str, pick: int | None) -> None:
 def test_a_text_that_both_answers_have_picks_nothing_and_a_letter_counts_before_a_text() -> None:
     assert picked("paris", ("Paris", "PARIS!")) is None
     assert picked("A", ("B", "A")) == 0
+
+
+def test_a_pick_is_one_of_two_letters_and_a_confidence() -> None:
+    schema = pick_schema()
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+    assert list(schema["properties"]) == schema["required"] == ["answer", "confidence"]
+    assert schema["properties"]["answer"] == {"type": "string", "enum": ["A", "B"]}
+    assert schema["properties"]["confidence"] == {"type": "integer", "minimum": 0, "maximum": 100}
+
+
+def test_the_two_answers_that_are_not_known_yet_are_told_apart() -> None:
+    assert [placeholder(way) for way in (0, 1)] == [
+        f"<its answer {number}, cut at {LONGEST_SHOWN} characters>" for number in (1, 2)
+    ]

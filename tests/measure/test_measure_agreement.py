@@ -263,6 +263,14 @@ def test_paired_delong_against_a_constant_is_the_single_test(rows: tuple[np.ndar
     assert (same.difference, same.ci, same.p) == (0.0, None, None)
 
 
+@pytest.mark.parametrize("correct", [[1, 0, 0], [1, 0, 0, 0], [1, 1, 0], [1, 1, 1, 0]])
+def test_paired_delong_with_one_answer_of_a_class_has_no_interval(correct: list[int]) -> None:
+    n = len(correct)
+    made = discrimination.paired_delong(np.arange(n), np.arange(n)[::-1], correct)
+    assert made.difference is not None
+    assert (made.se, made.ci, made.p, made.n) == (None, None, None, n)
+
+
 def test_paired_delong_with_one_class_says_nothing() -> None:
     one = discrimination.paired_delong([0.1, 0.2], [0.2, 0.1], [1, 1])
     assert (one.first, one.difference, one.p, one.n) == (None, None, None, 2)

@@ -301,6 +301,14 @@ def test_nonsense_is_refused(build: Callable[[], object]) -> None:
         build()
 
 
+@pytest.mark.parametrize(
+    "other", [{"names": ()}, {"hits": ()}, {"n": ()}, {"error": ()}, {"error": (0.0, 0.1)}, {"mean_confidence": ()}]
+)
+def test_every_column_has_one_value_per_name(other: dict[str, tuple[float, ...]]) -> None:
+    with pytest.raises(ValueError, match="one value per name"):
+        Categories(**{"names": ("a",), "hits": (0,), "n": (1,), "error": (0.0,)} | other)  # type: ignore[arg-type]
+
+
 def test_items_are_sorted_by_category_with_all_their_rows() -> None:
     items = category_items(
         ["b", "a", "b", "b", "c", "a"],

@@ -325,6 +325,7 @@ def test_rows_of_one_item_are_drawn_together() -> None:
     assert narrow.accuracy.method == ROWS_ALONE
     assert kept.accuracy.ci is not None and narrow.accuracy.ci is not None
     assert np.ptp(kept.accuracy.ci) > 1.5 * np.ptp(narrow.accuracy.ci)
+    assert kept.accuracy.value == narrow.accuracy.value == (kept.kept - kept.let_through) / kept.kept
 
 
 def test_many_values_are_merged_before_they_are_drawn() -> None:

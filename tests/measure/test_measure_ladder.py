@@ -24,6 +24,7 @@ from selfdiag.measure.ladder import (
     smallest_effect,
 )
 from selfdiag.measure.profiles import cross_fitted, placebo_profile, shuffled_profile
+from selfdiag.measure.resampling import holm
 from selfdiag.measure.tally import tally_rows
 
 SKEWED = [100.0] * 20 + [50.0]
@@ -403,6 +404,16 @@ def test_rows_of_an_item_are_one_item_and_several_batches() -> None:
     assert (by_item.n, by_batch.n) == (100, 400)
     assert by_item.ci is not None and by_batch.ci is not None
     assert by_item.ci[1] - by_item.ci[0] == pytest.approx(2 * (by_batch.ci[1] - by_batch.ci[0]), rel=0.12)
+
+
+def test_the_family_is_that_of_the_tests_over_items() -> None:
+    arms = simulated(100)
+    arms["own"] = simulated(100, seed=5)["off"]
+    tiled = {name: ArmRows(correct=np.tile(arm.correct, 4), p=np.tile(arm.p, 4)) for name, arm in arms.items()}
+    made = arm_contrasts(tiled, np.tile(np.arange(100), 4), np.repeat(np.arange(4), 100), draws=400)[:2]
+    by_item = [math.nan if one.by_item.p is None else one.by_item.p for one in made]
+    assert [one.adjusted_p for one in made] == pytest.approx(holm(by_item))
+    assert all(one.by_batch.p != one.by_item.p for one in made)
 
 
 def test_only_rows_answered_in_both_arms_count() -> None:

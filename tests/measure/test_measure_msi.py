@@ -193,6 +193,8 @@ def test_source_validity() -> None:
     made = source_validity(30, 10, 40)
     assert (made.value, made.numerator, made.denominator) == (0.75, 30, 40)
     assert source_validity(30, 10, 41).note == "missing: 41 of 81 sources unknown"
+    few = source_validity(30, 10, 4)
+    assert (few.value, few.note) == (0.75, "")
 
 
 def test_terms() -> None:

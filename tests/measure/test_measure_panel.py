@@ -173,7 +173,9 @@ def test_lift_by_hand() -> None:
     assert made.pooled.own.note == "no data: no graded answer states a confidence"
 
 
-@pytest.mark.parametrize(("agreed", "note"), [(4, "no interval: needs 5"), (5, "too few to trust"), (10, "")])
+@pytest.mark.parametrize(
+    ("agreed", "note"), [(4, "no interval: needs 5"), (5, "too few to trust"), (9, "too few to trust"), (10, "")]
+)
 def test_a_lift_of_few_agreeing_answers_is_not_replicated(agreed: int, note: str) -> None:
     # Right wherever all agree: draws of these alone would leave the interval next to no width.
     signal = np.zeros((3, 40), dtype=np.int64)

@@ -277,6 +277,13 @@ def test_paired_contrast_leaves_out_items_missing_in_one_arm() -> None:
     assert (contrast.first, contrast.second, contrast.difference.n) == (0.5, 1.0, 2)
 
 
+def test_paired_contrast_counts_probes_and_traps() -> None:
+    outcome = ["correct", "incorrect", "correct", "abstained"]
+    tally = tally_rows(outcome, [0.5, 0.5, 0.5, np.nan], item=list("abcd"), trap=[False, False, False, True])
+    contrast = paired_contrast(tally, tally, share_right, draws=5)
+    assert contrast.difference.n == 4
+
+
 def test_paired_contrast_without_a_value_says_where() -> None:
     first = tally_rows(["abstained", "abstained"], [np.nan, np.nan], item=["a", "b"])
     second = tally_rows(["correct", "correct"], [0.5, 0.5], item=["a", "b"])
@@ -313,3 +320,20 @@ def test_many_items_that_are_alike_are_drawn_as_one_kind_with_the_same_spread(mo
     assert folded.shape == plain.shape
     assert folded.mean(axis=0) == pytest.approx(plain.mean(axis=0), rel=0.01)
     assert np.cov(folded.T) == pytest.approx(np.cov(plain.T), rel=0.06, abs=4)
+
+
+def test_nothing_is_drawn_of_no_items() -> None:
+    rng = np.random.default_rng(0)
+    assert item_weights(0, 7, rng).shape == (7, 0)
+    assert clustered_draws(np.zeros((0, 3), dtype=np.int64), 7, rng).tolist() == [[0, 0, 0]] * 7
+
+
+@pytest.mark.parametrize(("items", "by_kind"), [(2_000, False), (2_001, True), (3_000, True)])
+def test_very_many_items_of_few_kinds_are_drawn_by_kind(items: int, by_kind: bool) -> None:
+    kinds = np.array([[0, 2], [1, 1]])
+    cells = kinds[np.arange(items) % 2]
+    drawn = clustered_draws(cells, 20, np.random.default_rng(4))
+    alike = np.array([(items + 1) // 2, items // 2])
+    whole = multinomial_draws(alike, 20, np.random.default_rng(4)) @ kinds
+    single = item_weights(items, 20, np.random.default_rng(4)) @ cells
+    assert drawn.tolist() == (whole if by_kind else single).tolist()

@@ -231,6 +231,27 @@ def test_published_error_at_full_coverage_is_the_error_rate(n: int, right: float
     assert float(selective.error_at_coverage(counts, 1.0)) == pytest.approx(error, abs=5e-4)
 
 
+def test_a_threshold_lies_where_its_name_says() -> None:
+    wrong, right = (0.4995, 0.7495, 0.7995, 0.8995, 0.9495), (0.5, 0.75, 0.8, 0.9, 0.95)
+    outcomes = [*["incorrect"] * 5, *["correct"] * 5, "abstained", "refused"]
+    metrics = all_metrics(tally_rows(outcomes, [*wrong, *right, NONE, NONE]), draws=20)
+    expected = {
+        "high_confidence_error_80": 2 / 5,
+        "high_confidence_error_90": 1 / 3,
+        "high_confidence_error_95": 0,
+        "threshold_score_50": (5 - 4) / 12,
+        "threshold_score_75": (4 - 3 * 3) / 12,
+        "threshold_score_90": (2 - 9) / 12,
+        # kept of 10: 8 right and wrong by turns from the top, then 6, 4 and 2
+        "error_at_coverage_80": 4 / 8,
+        "error_at_coverage_60": 3 / 6,
+        "error_at_coverage_40": 2 / 4,
+        "error_at_coverage_20": 1 / 2,
+    }
+    for name, value in expected.items():
+        assert metrics[name].value == pytest.approx(value), name
+
+
 STATED = Path(__file__).parents[2].parent / "shared" / "data" / "stated-confidence"
 
 

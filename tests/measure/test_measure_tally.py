@@ -183,3 +183,11 @@ def test_bounds_move_every_unusable_reply_both_ways() -> None:
     assert unstated.accuracy == pytest.approx((2 / 3, 2 / 3))
     assert unstated.gap == pytest.approx(((-0.1 - 1) / 3, (-0.1 + 1) / 3))
     assert abstention.bounds(Tally()).accuracy is None
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 5])
+def test_every_confidence_of_a_missed_trap_has_its_own_cell(levels: int) -> None:
+    stated = [(level + 1) / 10 for level in range(levels) for _ in range(level + 1)]
+    missed = tally_rows(["incorrect"] * len(stated), stated, trap=True).trap_missed
+    assert missed.wrong.tolist() == list(range(1, levels + 1))
+    assert missed.right.tolist() == [0] * levels
