@@ -6,9 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +59,19 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == f"http://127.0.0.1:{port}\n"
+        _wait_for(port)  # the address is told first
         yield process, port
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
+
+
+def _wait_for(port: int) -> None:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"nothing listens on port {port} after half a minute")
 
 
 def asked_as(port: int, **headers: str) -> int:
