@@ -7,7 +7,7 @@ import ssl
 import sys
 from asyncio import timeout as time_limit
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -45,6 +45,7 @@ class Wire:
         # a few packed bytes can hold gigabytes, so replies come as they are
         self._headers = {"Accept-Encoding": "identity", **headers}
         self._client: httpx.AsyncClient | None = None
+        self._addresses: dict[str, httpx.URL] = {}
 
     async def __aenter__(self) -> Wire:
         self._client = open_client(self._url, self._headers, self._patience)
@@ -98,9 +99,25 @@ class Wire:
         # not from within the handler: what was caught may hold the request's headers, and with them the key
         raise fault
 
-    def _request(self, method: str, path: str, body: Any = None) -> AbstractAsyncContextManager[httpx.Response]:
+    @asynccontextmanager
+    async def _request(self, method: str, path: str, body: Any = None) -> AsyncGenerator[httpx.Response, None]:
         assert self._client is not None, "enter the provider before asking"  # noqa: S101
-        return self._client.stream(method, f"{self._url}{path}", json=body)
+        # made here and not by the client, which would take every address and header apart again for every call
+        address = self._addresses.get(path)
+        if address is None:
+            address = self._addresses[path] = httpx.URL(f"{self._url}{path}")
+        headers = self._client.headers
+        content = None
+        if body is not None:
+            headers = httpx.Headers([*headers.raw, (b"Content-Type", b"application/json")])
+            content = msgspec.json.encode(body)
+        patience = {"timeout": self._client.timeout.as_dict()}
+        request = httpx.Request(method, address, headers=headers, content=content, extensions=patience)
+        response = await self._client.send(request, stream=True)
+        try:
+            yield response
+        finally:
+            await response.aclose()
 
     async def _whole(self, request: AbstractAsyncContextManager[httpx.Response]) -> Response:
         outside = sys.exception()
@@ -128,6 +145,24 @@ class Wire:
             yield part
 
 
+class _DirectClient(httpx.AsyncClient):
+    """A client that hands requests to its transport as they are: it follows nothing, and keeps no cookie.
+
+    What httpx does besides takes as long as everything that aiohttp does.
+    """
+
+    def __init__(self, transport: httpx.AsyncBaseTransport, headers: Mapping[str, str], timeout: httpx.Timeout) -> None:
+        super().__init__(transport=transport, headers=dict(headers), timeout=timeout, trust_env=False)
+        self._straight = transport
+
+    async def send(self, request: httpx.Request, *, stream: bool = False, **_: Any) -> httpx.Response:
+        """Return the response to a request, read where it is not to be streamed."""
+        response = await self._straight.handle_async_request(request)
+        if not stream:
+            await response.aread()
+        return response
+
+
 def open_client(
     url: str, headers: Mapping[str, str], timeout: float, *, proxied: bool | None = None
 ) -> httpx.AsyncClient:
@@ -138,14 +173,11 @@ def open_client(
     """
     through_proxy = proxy_applies(url) if proxied is None else proxied
     limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
+    patience = httpx.Timeout(timeout, connect=min(CONNECT_TIMEOUT, timeout))
     try:
-        return httpx.AsyncClient(
-            headers=dict(headers),
-            timeout=httpx.Timeout(timeout, connect=min(CONNECT_TIMEOUT, timeout)),
-            trust_env=through_proxy,
-            limits=limits,
-            transport=None if through_proxy else _direct(url, limits),
-        )
+        if not through_proxy:
+            return _DirectClient(_direct(url, limits), headers, patience)
+        return httpx.AsyncClient(headers=dict(headers), timeout=patience, limits=limits)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         # what is wrong with an address may be told with a part of its password
         reason = "it is no address" if isinstance(error, httpx.InvalidURL) else one_line(str(error), 120)

@@ -65,7 +65,12 @@ async def ask_patiently(
         ProviderError: the last one, when no attempt worked, the fault is of a kind that does not heal, or the
             budget is spent. Its ``attempts`` attribute holds their number.
     """
-    attempts = 0
+    attempts = 1
+    try:
+        return await provider.ask(call), attempts  # stamina's own work is for the few calls that fail
+    except ProviderError as error:
+        error.attempts = attempts
+        failed: ProviderError | None = error
 
     def wait_or_stop(error: Exception) -> bool | float:
         if not isinstance(error, ProviderError) or not error.retry or attempts > policy.retries:
@@ -88,6 +93,9 @@ async def ask_patiently(
         wait_max=30.0,
     ):
         with attempt:
+            if failed is not None:
+                first, failed = failed, None
+                raise first
             attempts += 1
             try:
                 reply = await provider.ask(call)
