@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PAUSE = 0.3
 """Seconds between two computations, at least."""
-SHARE = 19
+SHARE = 29
 """So many times as long as a computation took is waited before the next one: meanwhile keys take twice their time."""
 SWITCH = 0.0005
 """Seconds after which a computation lets a key in, instead of Python's 5 ms: one key asks for many such turns."""

@@ -9,6 +9,7 @@ import threading
 import time
 import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from asked import GOOD, Model, asking, never, text_of, well
@@ -23,7 +24,7 @@ from selfdiag.runs.plan import make_plan
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.store import read_run
 from selfdiag.tui.screens.dialog import Question
-from selfdiag.tui.screens.run import RunScreen
+from selfdiag.tui.screens.run import TOO_MANY_TO_READ, RunScreen
 from selfdiag.tui.widgets.answers_before import AnswersBefore
 from selfdiag.tui.widgets.chart import Chart
 
@@ -190,6 +191,27 @@ async def test_TUI_27_escape_asks_once_and_keeps_and_r_goes_on(monkeypatch: pyte
         assert opened.results[1] == (folder, True)
         assert [stretch.outcome for stretch in run.manifest.sessions] == ["stopped", "complete"]
         assert len(run.records) == len({record.call_id for record in run.records}) == 10
+
+
+@pytest.mark.parametrize(("a_look", "painted"), [(TOO_MANY_TO_READ, 6), (TOO_MANY_TO_READ + 1, 3)])
+def test_answers_too_many_to_read_are_painted_half_as_often(
+    monkeypatch: pytest.MonkeyPatch, a_look: int, painted: int
+) -> None:
+    screen = RunScreen(RunSettings(model="openai:x"))
+    landed: list[int] = []
+    paints: list[int] = []
+
+    def paint(screen: RunScreen) -> None:
+        paints.append(len(landed))
+        screen._listed = len(landed)
+
+    monkeypatch.setattr(RunScreen, "_so_far", SimpleNamespace(records=landed))
+    monkeypatch.setattr(RunScreen, "_paint", paint)
+    for _ in range(6):
+        landed.extend([0] * a_look)
+        screen._look()
+    assert len(paints) == painted
+    assert paints[-1] >= len(landed) - a_look
 
 
 async def test_the_question_is_there_before_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from selfdiag.tui.figures_so_far import Figures
     from selfdiag.tui.run_so_far import RunSoFar
 
-REPAINT = 0.2
+REPAINT = 0.25
 """Seconds between two looks at what has happened."""
+TOO_MANY_TO_READ = 4
+"""With more answers than these since the last look, every other look is left out: painting them holds up keys."""
 STOPPING = 1.0
 """Seconds that a run may take to stop when the app is left; its answers are on the disk before."""
 
@@ -104,6 +106,7 @@ class RunScreen(Screen[None]):
         self._dialog: YesNo | None = None
         self._complete = False
         self._listed = 0
+        self._left_out = False
         self._measuring: Measuring | None = None
         self._progress = RunProgress()
         self._now = NowAsked()
@@ -139,7 +142,7 @@ class RunScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin at once."""
-        self.set_interval(REPAINT, self._paint)
+        self.set_interval(REPAINT, self._look)
         begin(self, in_background, warm_up, group="warm-up")
         self._begin()
 
@@ -213,6 +216,13 @@ class RunScreen(Screen[None]):
         self._paint()
 
     # Showing: everything is painted from what has been counted, a few times a second.
+
+    def _look(self) -> None:
+        so_far = self._so_far
+        many = so_far is not None and len(so_far.records) - self._listed > TOO_MANY_TO_READ
+        self._left_out = many and not self._left_out
+        if not self._left_out:
+            self._paint()
 
     def _paint(self) -> None:
         plain, so_far = self._shell.ascii, self._so_far
