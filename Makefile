@@ -9,8 +9,7 @@ COVERING := tests/battery tests/measure tests/elicit tests/runs tests/bridges $(
 ROOMS := selfdiag/battery/*,selfdiag/measure/*,selfdiag/elicit/*,selfdiag/runs/*
 
 # the rest of tests/tui goes through each screen in detail and takes minutes: make app-test
-APP := $(addprefix tests/tui/test_,$(addsuffix .py,cases_app cases_terminal cases_text chart fast_keys home item_filter shell \
-  snapshots walk))
+APP := $(addprefix tests/tui/test_,$(addsuffix .py,cases_terminal cases_text chart fast_keys home item_filter shell snapshots))
 
 .PHONY: run test lint types unit engine fuzz endurance soak app-test textual-test web-test inspect-check lm-eval-check mutants bench format lock audit-packages clean help
 
