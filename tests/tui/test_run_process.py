@@ -103,7 +103,7 @@ def test_TUI_27_a_process_that_is_ended_keeps_every_answer(number: signal.Signal
 def test_TUI_27_a_terminal_that_hangs_up_keeps_every_answer(own_home: Path) -> None:
     with running("persona:slow") as process:
         wait_for(process, lambda: answered(own_home) >= 5)
-        os.close(process.child_fd)
+        process.ptyproc.fileobj.close()  # the descriptor alone would be closed once more, as somebody else's
         process.child_fd, process.closed = -1, True
         until = time.monotonic() + 10
         while process.isalive():

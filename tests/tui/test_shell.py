@@ -639,7 +639,7 @@ def test_tui_27_a_signal_ends_the_process_in_order(terminal: OnTerminal, number:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 def test_tui_27_a_terminal_that_hangs_up_ends_the_process_in_order(terminal: OnTerminal) -> None:
-    os.close(terminal.process.child_fd)
+    terminal.process.ptyproc.fileobj.close()  # the descriptor alone would be closed once more
     terminal.process.child_fd = -1
     terminal.process.closed = True
     deadline = time.monotonic() + 20
