@@ -29,6 +29,7 @@ from selfdiag.measure.resampling import DRAWS, SEED, wilson
 from selfdiag.protocols.analysis import Part
 from selfdiag.protocols.rows import PER_BIN
 from selfdiag.runs.columns import Columns
+from selfdiag.safety import SelfdiagError, one_line
 
 SMALL = 24
 """With fewer items in a category its figures are mostly chance."""
@@ -101,13 +102,22 @@ def by_category(parts: Sequence[Part], *, draws: int = DRAWS, seed: int = SEED) 
     """Return the diagnostics of runs and files of graded answers.
 
     Args:
-        parts: runs and files.
+        parts: runs and files, at least one.
         draws: bootstrap draws over items.
         seed: of bootstrap and partitions.
+
+    Raises:
+        SelfdiagError: when none has an answer to a probe, as with a run of another kind than an audit.
     """
+    if not any(part.model for part in parts):
+        raise SelfdiagError(
+            f"{one_line(parts[0].file, 120)} holds no answers to probes, so there is nothing to tell topic by topic; "
+            "of a self-selection 'selfdiag report' has this table"
+        )
     found = []
     for part in parts:
-        for model in dict.fromkeys(part.model):
+        asked = part.run.manifest.settings.model if part.run is not None else ""
+        for model in dict.fromkeys(part.model) or [asked]:
             rows = np.flatnonzero([name == model for name in part.model])
             found.append(
                 OfModel(

@@ -236,7 +236,8 @@ def _item(at: int, shared: SharedProbe, signals: Mapping[str, Ints]) -> PanelIte
 def _few(probes: Sequence[SharedProbe]) -> tuple[str, ...]:
     if len(probes) >= SMALL:
         return ()
-    return (f"{len(probes)} probes are very few: with fewer than {SMALL} a panel says next to nothing",)
+    told = "1 probe is" if len(probes) == 1 else f"{len(probes)} probes are"
+    return (f"{told} very few: with fewer than {SMALL} a panel says next to nothing",)
 
 
 def _near_copies(runs: Sequence[Run]) -> tuple[str, ...]:

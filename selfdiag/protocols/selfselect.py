@@ -35,7 +35,7 @@ from selfdiag.safety import SelfdiagError
 
 SCHEMA = "selfdiag.selfselect/1"
 FEWEST = 20
-"""With fewer pairs of one right and one wrong answer there is no verdict."""
+"""With picks from fewer pairs of one right and one wrong answer there is no verdict."""
 CHANCE = 0.5
 """Picks that know nothing are right so often."""
 SURE = 0.8
@@ -163,6 +163,7 @@ def selfselect_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> SelfSele
     selections = max(Counter(call.item_id for call in calls).values())
     tally, by_item = _tallies(graded)
     metrics = confidence_metrics(tally, by_item, draws=draws, seed=seed)
+    solving = _solving(pairs, draws, seed)
     confidences = graded.confidence[np.isfinite(graded.confidence)]
     return SelfSelection(
         run_id=manifest.run_id,
@@ -179,11 +180,13 @@ def selfselect_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> SelfSele
         items=len(pairs),
         selections=selections,
         sampled=selections >= WARM_FROM,
-        sentence=selection_sentence(len(mixed), len(pairs), metrics["accuracy"], metrics["gap"]),
+        sentence=selection_sentence(
+            sum(bool(pair.picks) for pair in mixed), len(pairs), metrics["accuracy"], metrics["gap"]
+        ),
         pairs=_counts(pairs),
         picks=len(graded),
         unread=dict(Counter(record.outcome for record in records if record.outcome not in READ)),
-        solving=_solving(pairs, draws, seed),
+        solving=solving,
         mean_confidence=100 * float(confidences.mean()) if confidences.size else None,
         metrics=metrics,
         both_right=_alike([pair for pair in pairs if pair.both(1)], draws, seed),
@@ -192,25 +195,25 @@ def selfselect_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> SelfSele
         act_or_defer=act_or_defer(Sample(tally, by_item, draws=draws, seed=seed)),
         consistency=_consistency(mixed, draws, seed) if selections >= WARM_FROM else None,
         categories=diagnostics_of(graded, draws=draws, seed=seed),
-        notes=_notes(run, pairs, scale_note),
+        notes=_notes(run, pairs, solving, scale_note),
     )
 
 
-def selection_sentence(mixed: int, items: int, accuracy: Estimate, gap: Estimate) -> str:
+def selection_sentence(picked: int, items: int, accuracy: Estimate, gap: Estimate) -> str:
     """Return whether the picks are better than chance, and whether the model knows how good they are.
 
     Args:
-        mixed: pairs of one right and one wrong answer.
+        picked: pairs of one right and one wrong answer with a pick that could be read.
         items: all items.
         accuracy: share of right picks between them.
         gap: mean confidence minus that share.
     """
     if accuracy.value is None:
         return f"Nothing to tell: in none of {items} items it picked between a right and a wrong answer."
-    if mixed < FEWEST:
+    if picked < FEWEST:
         return (
-            f"Too few for a verdict: in {mixed} of {items} items one answer is right and the other wrong, and {FEWEST} "
-            "are needed: ask more items (--battery full), or easier or harder ones (--hardness)."
+            f"Too few for a verdict: in {picked} of {items} items it picked between a right and a wrong answer, and "
+            f"{FEWEST} are needed: ask more items (--battery full), or easier or harder ones (--hardness)."
         )
     low, high = accuracy.ci or (accuracy.value, accuracy.value)
     verdict = "which is not shown to be better than chance"
@@ -360,10 +363,15 @@ def _share(values: Sequence[float], undefined: str, draws: int, seed: int) -> Es
     return estimate(found.value, wilson(found.value * found.n, found.n), n=found.n, method="Wilson over items")
 
 
-def _notes(run: Run, pairs: Sequence[Pair], scale_note: str) -> tuple[str, ...]:
+def _notes(run: Run, pairs: Sequence[Pair], solving: Solving, scale_note: str) -> tuple[str, ...]:
     notes = [*standing(run)]
     if scale_note:
         notes.append(scale_note)
+    if 0 < solving.picked.n < solving.accuracy.n:
+        notes.append(
+            f"what picking adds is over {solving.picked.n} items, those with both answers graded and a pick where one "
+            f"is needed; its answers right is over {solving.accuracy.n}, so the two do not add up"
+        )
     answers = [one.answer or "" for pair in pairs for one in pair.answers if one is not None]
     long = sum(len(answer) > LONGEST_SHOWN for answer in answers)
     if long:

@@ -51,6 +51,10 @@ def category_lines(found: Diagnostics, *, grid: Grid = "closed") -> list[str]:
             f"  {said:<24}{_volume(shown[name].value):>9}  {_volume_ends(shown[name]):<20}{share:>12}".rstrip()
         )
     beside = [said for name, said in VOLUMES.items() if _beside_interval(shown[name])]
+    lacking: dict[str, list[str]] = {}
+    for name, said in VOLUMES.items():
+        if shown[name].ci is None:
+            lacking.setdefault(shown[name].note.partition("; ")[0], []).append(said)
     lines += ["", "the same items in random groups of the same sizes"]
     for name, test in _tests(found).items():
         lines += wrapped(f"{_TESTS[name]}: {_tested(test)}", "  ")
@@ -61,7 +65,7 @@ def category_lines(found: Diagnostics, *, grid: Grid = "closed") -> list[str]:
         lines.append(f"  {f'{percent} % of items':<24}{values}".rstrip())
     values = "".join(f"{_spread(found.other_categories[name]):<26}" for name in _FLIPPED)
     lines.append(f"  {'random categories':<24}{values}".rstrip())
-    notes = [*found.notes]
+    notes = [*found.notes, *(f"{', '.join(names)}: {reason}" for reason, names in lacking.items())]
     if beside:
         notes.append(f"resampling moves a volume, here away from its own interval: {', '.join(beside)}")
     return [*lines, "", *wrapped(found.claim), *notes_lines(notes)]

@@ -94,8 +94,8 @@ def what_is_shared(found: PanelResult) -> str:
     """Return how many probes the panel speaks of, and what is left out and why."""
     shared, models = found.shared, len(found.models)
     said = (
-        f"{shared.probes} of {words.several(shared.asked, 'probe')} were asked of all {models} models in the same "
-        "words and replied to"
+        f"{shared.probes} of {words.several(shared.asked, 'probe')} {'was' if shared.probes == 1 else 'were'} asked of "
+        f"all {models} models in the same words and replied to"
     )
     return f"{'; '.join([said, *_left_out(shared)])}."
 
@@ -260,8 +260,9 @@ def _error_lines(found: PanelResult) -> list[str]:
     phis = sorted(found.error_correlations, key=lambda one: -abs(one.phi.value or 0.0))
     lines = ["shared errors: phi of the errors of two models, 0 when they are independent", ""]
     for one in phis[:SHOWN]:
-        shown = _signed(one.phi) if one.phi.value is not None else f"– ({one.phi.note})"
-        lines += wrapped(f"{one.first} {one.second}  {shown}, n {one.phi.n}", "  ")
+        shown = _signed(one.phi) if one.phi.value is not None else "–"
+        note = f" ({one.phi.note})" if one.phi.note else ""
+        lines += wrapped(f"{one.first} {one.second}  {shown}, n {one.phi.n}{note}", "  ")
     if len(phis) > SHOWN:
         lines.append(f"  and {len(phis) - SHOWN} nearer to 0; --format md has all")
     return [*lines, *wrapped(_mean_phi(found), "  ")]

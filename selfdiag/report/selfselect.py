@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from selfdiag.elicit.selection import LONGEST_SHOWN
 from selfdiag.measure.constrained import Grid
-from selfdiag.measure.estimate import Estimate
+from selfdiag.measure.estimate import Estimate, estimate
 from selfdiag.measure.selection import ActOrDefer
 from selfdiag.protocols.selfselect import Alike, SelfSelection, selfselect_of
 from selfdiag.report import words
@@ -25,14 +25,14 @@ def selfselect_lines(found: SelfSelection, *, grid: Grid = "closed") -> list[str
     lines = [f"self-selection · {who_was_asked(found.model, found.battery)}"[:WIDTH], *wrapped(_design(found))]
     lines += ["", *wrapped(found.sentence), "", *_pair_lines(found)]
     lines += ["", f"{'':<{_NAME}}{'value':>7}  {'95 %':<18}{'n':>5}"]
-    lines += [_figure_line(name, shown) for name, shown in _figures(found).items()]
+    lines += _figure_lines(_figures(found))
     lines += ["", "order"]
-    lines += [_figure_line(f"  {name}", shown) for name, shown in _order_figures(found).items()]
+    lines += _figure_lines({f"  {name}": shown for name, shown in _order_figures(found).items()})
     lines += ["", *_acting_lines("acting on a pick at a confidence or more", found.act_or_defer)]
     if found.consistency is not None:
         lines += ["", f"agreement of {found.selections} picks taken for the confidence"]
         figures = {"most picked right": "accuracy", **{said: name for name, said in _FIGURES.items()}}
-        lines += [_figure_line(f"  {said}", found.consistency.metrics[name]) for said, name in figures.items()]
+        lines += _figure_lines({f"  {said}": found.consistency.metrics[name] for said, name in figures.items()})
         lines += _acting_lines("  acting on it", found.consistency.act_or_defer)
     lines += ["", *category_lines(found.categories, grid=grid)]
     return [*lines, *notes_lines(found.notes)]
@@ -109,10 +109,22 @@ def _order_figures(found: SelfSelection) -> dict[str, Estimate]:
     }
 
 
+def _figure_lines(figures: Mapping[str, Estimate]) -> list[str]:
+    """Return the figures, and below them why some have no interval, or no value where the line has no room for it."""
+    lines: list[str] = []
+    lacking: dict[str, list[str]] = {}
+    for name, found in figures.items():
+        line = _figure_line(name, found)
+        if found.ci is None and (found.value is not None or len(line) > WIDTH):
+            lacking.setdefault(found.note, []).append(name.strip())
+        lines.append(line if len(line) <= WIDTH else _figure_line(name, estimate(None, note="see below")))
+    return [*lines, *notes_lines([f"{'; '.join(names)}: {note}" for note, names in lacking.items()], "  ")]
+
+
 def _figure_line(name: str, found: Estimate) -> str:
     shown = _signed(name)
     if found.value is None:
-        return _cut(f"{name:<{_NAME}}{'–':>7}  {found.note}")
+        return f"{name:<{_NAME}}{'–':>7}  {found.note}"
     value = words.signed(found.value) if shown else words.fraction(found.value)
     interval = ends(found.ci, sign=shown) or "no interval"
     return f"{name:<{_NAME}}{value:>7}  {interval:<18}{found.n:>5}"
@@ -131,7 +143,9 @@ def _acting_lines(heading: str, rows: tuple[ActOrDefer, ...]) -> list[str]:
         lines.append(
             f"{name:<{_NAME + 8}}{words.percent(row.coverage.value):>6}{words.percent(row.error.value):>7}{values}"
         )
-    return lines
+    coverage = rows[0].coverage
+    counted = f"n {coverage.n}; each has its interval with --format md" if coverage.n else coverage.note
+    return [*lines, *wrapped(counted, "  ")]
 
 
 def _utility(value: float | None) -> str:
@@ -160,8 +174,9 @@ def selfselect_markdown(run: Run, found: SelfSelection | None = None) -> str:
         f"**{found.sentence}**",
         "\n".join(f"- {cell(note, 400)}" for note in found.notes),
         f"## Design\n\n{_design(found)} The answers are shown as quotations of {LONGEST_SHOWN} characters at most. "
-        "Picks between two right or two wrong answers are neither right nor wrong and enter no figure below but the "
-        "share of picks of what is shown first; two answers of the same text leave nothing to pick.",
+        "Picks between two right or two wrong answers are neither right nor wrong: of the figures below they enter "
+        "only the share of picks of what is shown first, and that of picks which turn with the order. Two answers of "
+        "the same text leave nothing to pick.",
         table(["pairs", "number", ""], [[name, count, cell(rest)] for name, count, rest in _pair_rows(found)]),
         "## Solving, picking and order\n\nIntervals draw items with all their answers and picks.\n\n"
         + table(["figure", "value", "95 % interval", "n", "note"], rows),

@@ -114,6 +114,17 @@ def test_an_audit_and_a_file_have_the_same_table_of_categories(selfdiag, tmp_pat
     assert second["diagnostics"]["worst_gap"]["p"] is None
 
 
+def test_a_run_without_answers_to_probes_has_no_table_of_its_own(selfdiag) -> None:
+    assert selfdiag(*WORDS, "--out", "picks").returncode == 0
+    alone = selfdiag("analyze", "picks", "--categories")
+    assert alone.returncode == 2 and alone.stdout == ""
+    assert "holds no answers to probes" in alone.stderr and len(alone.stderr.splitlines()) == 1
+    assert selfdiag("run", "persona:blind", "--limit", "6", "--out", "audit").returncode == 0
+    beside = selfdiag("analyze", "picks", "audit", "--categories")
+    assert beside.returncode == 0, beside.stderr
+    assert "no answer counts: none is graded" in beside.stdout and "persona:blind" in beside.stdout
+
+
 def test_a_budget_stops_it_and_a_resume_finishes_it(selfdiag, tmp_path: Path) -> None:
     done = selfdiag(*WORDS, "--out", "run", "--budget-tokens", "4000")
     assert done.returncode == 4

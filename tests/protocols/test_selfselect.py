@@ -245,8 +245,38 @@ def test_acting_at_a_threshold_counts_picks(tmp_path: Path) -> None:
     assert (at95.coverage.value, at95.error.value) == (0.25, 1)
 
 
+def test_pairs_without_a_pick_that_could_be_read_carry_no_verdict(tmp_path: Path) -> None:
+    def picks(call: PlannedCall, letter: str) -> Reply:
+        return (80, letter, "correct") if call.item_id < "t-005" else (80, "both", "unparsed")
+
+    run = selection(tmp_path / "run", battery_file(tmp_path / "b.jsonl", {"t": 30}), lambda _: MIXED, picks)
+    found = result(run)
+    assert found.pairs.mixed == 30 and found.picks == 10
+    assert found.sentence.startswith("Too few for a verdict: in 5 of 30 items it picked between")
+    assert (found.solving.accuracy.n, found.solving.picked.n) == (30, 5)
+    assert any("what picking adds is over 5 items" in note for note in found.notes)
+
+
+def test_a_figure_without_an_interval_says_why(tmp_path: Path) -> None:
+    settings = RunSettings(model="persona:first-picker", battery="standard", sections=(SELFSELECT,))
+    found = result(asked(settings, tmp_path / "run", selection_plan(settings)))
+    lines = selfselect_lines(found)
+    assert "  ! first minus second: no interval: every draw gives the same value" in lines
+    assert any(line.startswith("  ! what picking adds") for line in lines)
+    assert lines.count(f"  n {found.act_or_defer[0].coverage.n}; each has its interval with --format md") == 1
+
+
+def test_a_reason_is_never_cut(tmp_path: Path) -> None:
+    abstained: tuple[Candidate, Candidate] = (("UNANSWERABLE", "abstained"), ("UNANSWERABLE", "abstained"))
+    battery = battery_file(tmp_path / "b.jsonl", {"t": 2})
+    found = result(selection(tmp_path / "run", battery, lambda _: abstained, lambda *_: None))
+    lines = selfselect_lines(found)
+    assert found.metrics["gap"].note in " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= 80 and not any("…" in line for line in lines)
+
+
 @pytest.mark.parametrize(
-    ("mixed", "accuracy", "gap", "words"),
+    ("picked", "accuracy", "gap", "words"),
     [
         (0, Estimate(value=None, note="no data"), Estimate(value=None), "Nothing to tell"),
         (19, Estimate(value=0.9, ci=(0.7, 1.0)), Estimate(value=0.0, ci=(-0.1, 0.1)), "Too few for a verdict: in 19"),
@@ -262,8 +292,8 @@ def test_acting_at_a_threshold_counts_picks(tmp_path: Path) -> None:
         (20, Estimate(value=1.0), Estimate(value=None), "whether it is as sure as that cannot be said"),
     ],
 )
-def test_the_sentence_says_no_more_than_is_shown(mixed: int, accuracy: Estimate, gap: Estimate, words: str) -> None:
-    assert words in selection_sentence(mixed, 42, accuracy, gap)
+def test_the_sentence_says_no_more_than_is_shown(picked: int, accuracy: Estimate, gap: Estimate, words: str) -> None:
+    assert words in selection_sentence(picked, 42, accuracy, gap)
 
 
 def test_a_run_of_another_kind_and_a_plan_without_its_answers_are_refused(tmp_path: Path) -> None:

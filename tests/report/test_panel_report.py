@@ -1,6 +1,7 @@
 """A panel in words: every verdict, every coding, and hostile texts as text."""
 
 import asyncio
+import re
 
 import msgspec
 import pytest
@@ -88,6 +89,16 @@ def test_what_is_missing_says_why(found: PanelResult) -> None:
         assert "how far their errors go together is not defined: no pair of models has a correlation" in told
     nobody = msgspec.structs.replace(found, items=found.items[:0])
     assert "To no probe do all 3 give the same answer." in " ".join("\n".join(panel_lines(nobody)).split())
+
+
+def test_a_correlation_without_an_interval_says_why_and_one_probe_is_one(found: PanelResult) -> None:
+    why = "no interval: undefined in 686 of 2000 draws"
+    first = found.error_correlations[0]
+    bare = msgspec.structs.replace(first, phi=Estimate(value=0.5, n=8, note=why))
+    shared = msgspec.structs.replace(found.shared, probes=1)
+    told = "\n".join(panel_lines(msgspec.structs.replace(found, error_correlations=(bare,), shared=shared)))
+    assert f"{first.first} {first.second} +.500, n 8 ({why})" in told
+    assert re.search(r"\b1 of \d+ probes was asked of", told)
 
 
 def test_hostile_names_and_answers_are_text_in_every_form(found: PanelResult) -> None:
