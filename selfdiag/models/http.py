@@ -48,7 +48,7 @@ class Wire:
         self._addresses: dict[str, httpx.URL] = {}
 
     async def __aenter__(self) -> Wire:
-        self._client = open_client(self._url, self._headers, self._patience)
+        self._client = open_client(self._url, self._headers, self._patience, straight=True)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -164,9 +164,11 @@ class _DirectClient(httpx.AsyncClient):
 
 
 def open_client(
-    url: str, headers: Mapping[str, str], timeout: float, *, proxied: bool | None = None
+    url: str, headers: Mapping[str, str], timeout: float, *, proxied: bool | None = None, straight: bool = False
 ) -> httpx.AsyncClient:
     """Return a client for one server; ``proxied`` overrides whether a proxy of the environment applies.
+
+    With ``straight``, where no proxy applies, a request goes to the transport as it is: no redirect, no cookie.
 
     Raises:
         SelfdiagError: when a proxy or a certificate of the environment cannot be used.
@@ -175,9 +177,15 @@ def open_client(
     limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
     patience = httpx.Timeout(timeout, connect=min(CONNECT_TIMEOUT, timeout))
     try:
-        if not through_proxy:
+        if straight and not through_proxy:
             return _DirectClient(_direct(url, limits), headers, patience)
-        return httpx.AsyncClient(headers=dict(headers), timeout=patience, limits=limits)
+        return httpx.AsyncClient(
+            headers=dict(headers),
+            timeout=patience,
+            trust_env=through_proxy,
+            limits=limits,
+            transport=None if through_proxy else _direct(url, limits),
+        )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         # what is wrong with an address may be told with a part of its password
         reason = "it is no address" if isinstance(error, httpx.InvalidURL) else one_line(str(error), 120)

@@ -252,8 +252,8 @@ async def test_a_call_that_ran_out_of_time_hangs_up_at_once() -> None:
 async def test_leaving_closes_everything(monkeypatch: pytest.MonkeyPatch, transport: str) -> None:
     opened = []
 
-    def noted(*words: Any) -> Any:
-        opened.append(open_client(*words, proxied=transport == "httpx"))
+    def noted(*words: Any, **named: Any) -> Any:
+        opened.append(open_client(*words, **named, proxied=transport == "httpx"))
         return opened[-1]
 
     monkeypatch.setattr(http, "open_client", noted)
