@@ -20,7 +20,7 @@ help:
 	@echo "make web-test  open the app and a report in a browser without a window (needs Chromium)"
 	@echo "make inspect-check, make lm-eval-check  run the audit inside these tools and compare (minutes)"
 	@echo "make fuzz    read and grade 200,000 hostile replies, and read 20,000 damaged files (minutes)"
-	@echo "make endurance  what a run survives: kills, full disks, failing servers, large batteries (an hour)"
+	@echo "make endurance  what a run survives: kills, full disks, failing servers, large batteries (40 minutes)"
 	@echo "make soak    press keys at random in the app for ten minutes, while a hostile model answers it"
 	@echo "make textual-test  test the app with the oldest and the newest Textual (minutes)"
 	@echo "make mutants  change the code that measures and reads in 300 places: do the tests see it? (half an hour)"
