@@ -1,6 +1,6 @@
 """Every script of this folder that finds out what a run survives, one after the other.
 
-``python -m tests.endurance.all`` takes forty minutes, with ``--quick`` some minutes; ``--without NAME,...`` leaves some out.
+``python -m tests.endurance.all`` takes forty minutes, with ``--quick`` a few; ``--without NAME,...`` leaves some out.
 Each script can be started by itself too, as ``python -m tests.endurance.kills``. The exit code is 1 when a check fails.
 """
 
