@@ -10,7 +10,7 @@ from selfdiag.cli.output import chosen_form, deliver, json_option, output_option
 
 HELP = """Compare runs with the first one, paired by item: differences with intervals, and what changed.
 
-RUN is an id, a unique part of it, 'latest', or a path; the log of an audit that Inspect AI or lm-evaluation-harness
+RUN is an id, its beginning or end, 'latest', or a path; the log of an audit that Inspect AI or lm-evaluation-harness
 asked stands for a run too. The first RUN is the baseline. Only items that are in both runs, with the same question and
 key, are compared; a difference is claimed when it is left after Holm's correction over the headline measures (accuracy,
 Brier score, gap, AUROC, discrimination, trap rate, Youden index).

@@ -14,7 +14,7 @@ Name one run each of three or more models that were asked the same battery with 
 other models that give the same one are counted; nobody is asked anything. Then it is computed which tells a model's
 right answers from its wrong ones better: this count, or its own confidence.
 
-RUN is an id, a unique part of it, 'latest', or a path; the log of an audit that Inspect AI or lm-evaluation-harness
+RUN is an id, its beginning or end, 'latest', or a path; the log of an audit that Inspect AI or lm-evaluation-harness
 asked stands for a run too. Only probes that all were asked in the same words, and replied to, are counted.
 
 \b

@@ -31,7 +31,7 @@ def profile() -> None:
 
 
 @profile.command(
-    help="Write the measured profile of RUN (an id, a unique part of it, 'latest', or a path) as JSON.",
+    help="Write the measured profile of RUN (an id, its beginning or its end, 'latest', or a path) as JSON.",
     short_help="Write the measured profile of a run.",
 )
 @click.argument("run", default="latest")

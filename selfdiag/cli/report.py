@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from selfdiag.report.results import Result
     from selfdiag.runs.store import Run
 
-HELP = """Show or write the report of RUN (an id, a unique part of it, 'latest', or a path).
+HELP = """Show or write the report of RUN (an id, its beginning or its end, 'latest', or a path).
 
 The log of an audit that Inspect AI or lm-evaluation-harness asked stands for a run too.
 

@@ -36,7 +36,7 @@ Examples:
 """
 
 
-@click.group(help="List, show, find or delete runs. RUN is an id, a unique part of it, 'latest', or a path.")
+@click.group(help="List, show, find or delete runs. RUN is an id, its beginning or its end, 'latest', or a path.")
 def runs() -> None:
     """Group of the commands about runs."""
 

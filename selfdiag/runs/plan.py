@@ -108,15 +108,7 @@ def make_plan(settings: RunSettings) -> Plan:
     """
     whole, size = battery_of(settings)
     _check(settings, whole)
-    drawn = draw(
-        whole,
-        size,
-        seed=settings.seed,
-        bins=settings.bins,
-        items=settings.items,
-        limit=settings.limit,
-        traps="traps" in settings.sections,
-    )
+    drawn = drawn_items(settings, whole, size, traps="traps" in settings.sections)
     topics = one_a_topic(drawn.probes, settings.seed)
     if "probes" not in settings.sections:
         drawn = msgspec.structs.replace(drawn, probes=())
@@ -209,6 +201,30 @@ def _wordings(item: Item, settings: RunSettings) -> list[int]:
     return [wording(item, settings.seed)]
 
 
+def drawn_items(settings: RunSettings, whole: Battery, size: str, *, traps: bool) -> Battery:
+    """Return what the settings draw from their battery.
+
+    Raises:
+        SelfdiagError: when they name a topic that is not there.
+    """
+    present = whole.bins()
+    for name in settings.bins:
+        if name not in present:
+            listed = one_line(", ".join(present), 400)
+            raise SelfdiagError(
+                f"unknown bin {one_line(name, 40)!r}: this battery has {listed}.{nearest(name, present)}"
+            )
+    return draw(
+        whole,
+        size,
+        seed=settings.seed,
+        bins=settings.bins,
+        items=settings.items,
+        limit=settings.limit,
+        traps=traps,
+    )
+
+
 def battery_of(settings: RunSettings) -> tuple[Battery, str]:
     """Return the battery that the settings mean, and the size of the draw from it."""
     if settings.paper_size and settings.battery != "full":
@@ -277,12 +293,6 @@ def _check(settings: RunSettings, battery: Battery) -> None:
         known = ", ".join(SOURCES)
         what = "nothing" if strange is None and not sources else one_line(strange or ", ".join(sources), 40)
         raise SelfdiagError(f"--confidence: {what!r} is not a choice of {known}.{nearest(strange or '', SOURCES)}")
-    present = battery.bins()
-    for name in settings.bins:
-        if name not in present:
-            raise SelfdiagError(
-                f"unknown bin {one_line(name, 40)!r}: this battery has {', '.join(present)}.{nearest(name, present)}"
-            )
     for item_id in settings.items:
         if battery.find(item_id) is None:
             hint = nearest(item_id, [item.id for item in battery.items()])

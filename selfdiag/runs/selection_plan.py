@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from selfdiag.battery.draw import SeededOrder, draw, wording
+from selfdiag.battery.draw import SeededOrder, wording
 from selfdiag.battery.items import Battery, Probe
 from selfdiag.elicit.selection import SOLVE_CONTRACTS, placeholder, render_pick, render_solve
 from selfdiag.runs.calls import CallBook
 from selfdiag.runs.earlier import BACKWARD, FORWARD
-from selfdiag.runs.plan import Plan, battery_of
+from selfdiag.runs.plan import Plan, battery_of, drawn_items
 from selfdiag.runs.records import CANDIDATES, SELFSELECT, BatteryInfo, RunSettings
 from selfdiag.safety import SelfdiagError, nearest, one_line
 
@@ -39,15 +39,7 @@ def selection_plan(settings: RunSettings, *, selections: int = SELECTIONS) -> Pl
         raise ValueError("an item has one pick, or as many in one order as in the other")
     whole, size = battery_of(settings)
     _check(settings, whole)
-    drawn = draw(
-        whole,
-        size,
-        seed=settings.seed,
-        bins=settings.bins,
-        items=settings.items,
-        limit=settings.limit,
-        traps=False,
-    ).probes
+    drawn = drawn_items(settings, whole, size, traps=False).probes
     if not drawn:
         raise SelfdiagError("no probe to ask: this choice of battery, bins, items and limit has none")
     book = CallBook(settings)
@@ -105,14 +97,8 @@ def _add_picks(book: CallBook, probes: Sequence[Probe], order: SeededOrder, sele
 
 
 def _check(settings: RunSettings, whole: Battery) -> None:
-    known, present = [probe.id for probe in whole.probes], whole.bins()
+    known = [probe.id for probe in whole.probes]
     for item_id in settings.items:
         if item_id not in known:
             what = "a trap, which has no right answer" if whole.find(item_id) else "no item of this battery"
             raise SelfdiagError(f"--items: {one_line(item_id, 40)!r} is {what}.{nearest(item_id, known)}")
-    for name in settings.bins:
-        if name not in present:
-            listed = one_line(", ".join(present), 400)
-            raise SelfdiagError(
-                f"unknown bin {one_line(name, 40)!r}: this battery has {listed}.{nearest(name, present)}"
-            )

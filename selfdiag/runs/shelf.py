@@ -32,7 +32,7 @@ def find_run(name: str) -> Path:
         SelfdiagError: when none or several match.
     """
     if not name.strip():  # an unset variable of a script must not mean the folder that one is in
-        raise SelfdiagError("a run has a name: write an id, a unique part of it, 'latest', or a path")
+        raise SelfdiagError("a run has a name: write an id, its beginning or its end, 'latest', or a path")
     folders = run_folders()
     shown = one_line(name, 80)
     if name == "latest":
