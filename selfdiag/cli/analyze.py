@@ -143,6 +143,7 @@ def _by_category(parts: list[Any], *, draws: int, seed: int | None, as_json: boo
 
 def _expanded(files: tuple[str, ...], columns: dict[str, str]) -> list[str]:
     """Return the names of all runs and files, in place of a folder those in it."""
+    from selfdiag.report.words import several
     from selfdiag.runs.answer_file import answers_in
     from selfdiag.safety import SelfdiagError, one_line
 
@@ -155,7 +156,9 @@ def _expanded(files: tuple[str, ...], columns: dict[str, str]) -> list[str]:
         found, others = answers_in(folder, columns)
         shown = one_line(name, 120)
         if not found:
-            raise SelfdiagError(f"{shown} holds no run, no log and no table of answers ({len(others)} other files)")
+            raise SelfdiagError(
+                f"{shown} holds no run, no log and no table of answers ({several(len(others), 'other')})"
+            )
         if others:
             listed = ", ".join(one_line(path.name, 40) for path in others[:3]) + (", …" if len(others) > 3 else "")
             total = len(found) + len(others)
@@ -255,8 +258,16 @@ def _unanswered(run: Any) -> str:
 def _part_of_run(run: Any, name: str, *, missing: str = "") -> Any:
     from selfdiag.protocols.analysis import Part
     from selfdiag.protocols.audit import standing
+    from selfdiag.protocols.compare_items import asked_items
     from selfdiag.protocols.sources import run_columns
+    from selfdiag.safety import SelfdiagError, one_line
 
+    if not asked_items(run):
+        sections = one_line(", ".join(run.manifest.settings.sections), 80)
+        raise SelfdiagError(
+            f"run {one_line(name, 120)} asks no probes and no traps ({sections} alone): "
+            "'selfdiag report' shows what it came out with"
+        )
     columns, note = run_columns(run, run.measured())
     return Part(
         file=name,

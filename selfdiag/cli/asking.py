@@ -244,7 +244,9 @@ def outlook(plan: Plan, info: Any) -> str:
     from selfdiag.safety import one_line
 
     estimate = plan.estimate(info)
-    leaves = f"every question goes to {one_line(info.server, 80)}" if info.remote else "nothing leaves this machine"
+    leaves = (
+        f"every question goes to {one_line(info.destination(), 80)}" if info.remote else "nothing leaves this machine"
+    )
     time = "time depends on the model" if estimate.seconds is None else f"about {estimate.seconds:.0f} s"
     return f"{estimate.calls} calls, about {estimate.prompt_tokens:,} prompt tokens, {time}; {leaves}."
 

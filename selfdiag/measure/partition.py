@@ -149,11 +149,13 @@ def volume_estimates(
     rng = np.random.default_rng(seed)
     values = mean_volumes([volume_values(*_with_draws(battery, draws, rng), grid) for battery in present])
     smallest = min(int(battery.sizes.min()) for battery in present)
-    few = f"smallest category has {smallest} item{'s' * (smallest > 1)}: interval too narrow"
-    note = join_notes(few if smallest < SMALL else "", battery_note(measured))
+    few = ""
+    if smallest < SMALL:
+        few = f"smallest category has {smallest} item{'s' * (smallest > 1)}: interval too narrow"
+    note = battery_note(measured)
     n = sum(int(battery.rows.sum()) for battery in present)
     how = f"{draws} draws of items within categories, seed {seed}"
-    return {name: _estimated(value, n, how, note) for name, value in values.items()}
+    return {name: _estimated(value, n, how, few, note) for name, value in values.items()}
 
 
 class PartitionTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,15 +257,19 @@ def alternative_categorisations(
     return _spreads(*_regrouped(items, _orders(items.items, seeds), starts), grid, items.note)
 
 
-def _estimated(values: Floats, n: int, how: str, note: str) -> Estimate:
-    """Return an estimate from the value on the data, which comes first, and those on the draws."""
+def _estimated(values: Floats, n: int, how: str, of_interval: str, note: str) -> Estimate:
+    """Return an estimate from the value on the data, which comes first, and those on the draws.
+
+    ``of_interval`` is what to say of its interval, where it has one.
+    """
     point, made = float(values[0]), percentile_interval(values[1:])
     beside = ""
     if made.ci is not None and not made.ci[0] <= point <= made.ci[1]:
         side = "above" if point < made.ci[0] else "below"
         beside = f"resampling noise moves this volume: its interval lies {side} the value"
     method = f"{made.method}, {how}" if made.ci else ""
-    return estimate(point, made.ci, n=n, method=method, note=join_notes(made.note, beside, note))
+    remark = of_interval if made.ci else ""
+    return estimate(point, made.ci, n=n, method=method, note=join_notes(made.note, beside, remark, note))
 
 
 def _with_draws(items: CategoryItems, draws: int, rng: np.random.Generator) -> tuple[Ints, Ints, Floats]:

@@ -85,6 +85,11 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+def unencrypted(url: str) -> str:
+    """Return in words that others can read what goes to this address; empty where they cannot."""
+    return "" if is_loopback(url) or urlsplit(url).scheme == "https" else "unencrypted"
+
+
 def proxy_applies(url: str) -> bool:
     """Return whether the environment sends calls to this address through a proxy; never to this machine."""
     if is_loopback(url):

@@ -99,7 +99,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     ``server`` is the host it is asked at and ``remote`` whether that is another machine. ``details`` are plain
     words for the manifest, by name: ``size``, ``quantisation``, ``context``, ``capabilities``, ``server_version``,
-    ``asked_without`` (parameters that the server refused), ``thinking`` (when it was not what was asked for).
+    ``asked_without`` (parameters that the server refused), ``thinking`` (when it was not what was asked for),
+    ``connection`` (when others can read it on the way).
     """
 
     provider: str
@@ -110,6 +111,11 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     remote: bool = False
     server: str = ""
     details: dict[str, str] = {}
+
+    def destination(self) -> str:
+        """Return where the questions go, in words: a host, and whether others can read them on the way."""
+        place = self.server or "another machine"
+        return ", ".join(filter(None, (place, self.details.get("connection", ""))))
 
 
 class ProviderOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from selfdiag.models.address import is_loopback
+from selfdiag.models.address import is_loopback, unencrypted
 from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply
 from selfdiag.models.concessions import Concessions
 from selfdiag.models.ollama_address import Address, ollama_address
@@ -111,6 +111,7 @@ class Ollama:
             "num_ctx": str(self._num_ctx),
             "keep_alive": str(self._keep_alive),
             "address": self._address.note,
+            "connection": unencrypted(self._address.url),
             "asked_without": "; ".join(self._concessions.taken),
             "thinking": self._thinking.words("this model cannot" if unable else ""),
         }

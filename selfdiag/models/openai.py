@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from selfdiag.models.address import base_url, is_loopback
+from selfdiag.models.address import base_url, is_loopback, unencrypted
 from selfdiag.models.alike_faults import AlikeFaults
 from selfdiag.models.base import Call, Listing, ModelInfo, ProviderError, ProviderOptions, Reply, clipped
 from selfdiag.models.chat_request import NO_EFFORT, STEPS, request_of
@@ -84,7 +84,11 @@ class OpenAICompatible:
     def info(self) -> ModelInfo:
         """Return what is known of the model, with the name that the server gave last."""
         refused = REFUSED if NO_EFFORT in self._concessions.taken else ""
-        shown = {"asked_without": "; ".join(self._concessions.taken), "thinking": self._thinking.words(refused)}
+        shown = {
+            "connection": unencrypted(self._url),
+            "asked_without": "; ".join(self._concessions.taken),
+            "thinking": self._thinking.words(refused),
+        }
         return msgspec.structs.replace(
             self._info,
             served_name=self._served or self._info.served_name,

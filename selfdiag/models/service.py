@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from selfdiag.models.address import is_loopback
+from selfdiag.models.address import is_loopback, unencrypted
 from selfdiag.models.base import Call, ModelInfo, ProviderError, Reply
 from selfdiag.models.concessions import Concessions, Refusal, Step
 from selfdiag.models.event_stream import without_stream
@@ -63,7 +63,11 @@ class Service(ABC):
     def info(self) -> ModelInfo:
         """Return what is known of the model, with what the replies so far have shown."""
         refused = REFUSED if "thinking" in self._concessions.taken else ""
-        shown = {"asked_without": "; ".join(self._asked_without()), "thinking": self._thinking.words(refused)}
+        shown = {
+            "connection": unencrypted(self._url),
+            "asked_without": "; ".join(self._asked_without()),
+            "thinking": self._thinking.words(refused),
+        }
         details = self._info.details | {name: words for name, words in shown.items() if words}
         return msgspec.structs.replace(self._info, served_name=self._served, details=details)
 

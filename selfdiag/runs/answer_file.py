@@ -13,8 +13,9 @@ from selfdiag.runs.lm_eval_log import read_lm_eval
 from selfdiag.runs.log_kind import log_kind
 from selfdiag.runs.logged import LogFile
 from selfdiag.runs.promptfoo_log import read_promptfoo
+from selfdiag.runs.records import MEASURED_SECTIONS
 from selfdiag.runs.simpleqa_log import read_simpleqa
-from selfdiag.runs.store import MANIFEST, RECORDS
+from selfdiag.runs.store import MANIFEST, RECORDS, read_manifest
 from selfdiag.runs.table_file import TableFile
 from selfdiag.safety import SelfdiagError
 
@@ -44,7 +45,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Answers:
 
 
 def answers_in(folder: Path, mapping: Mapping[str, str]) -> tuple[list[Path], list[Path]]:
-    """Return the runs and the files of answers below a folder, and the files that are something else.
+    """Return the runs that ask items and the files of answers below a folder, and what is something else.
 
     Args:
         folder: any folder; hidden files and folders in it are passed over, and so is a link to what it holds already.
@@ -56,7 +57,7 @@ def answers_in(folder: Path, mapping: Mapping[str, str]) -> tuple[list[Path], li
 def _answers_below(folder: Path, mapping: Mapping[str, str], seen: set[str]) -> tuple[list[Path], list[Path]]:
     try:
         if (folder / MANIFEST).is_file():
-            return [folder], []
+            return ([folder], []) if _asks_items(folder) else ([], [folder])
         # links come last, so that a file is named by its own place
         paths = sorted(folder.iterdir(), key=lambda path: (path.is_symlink(), path))
     except OSError:
@@ -75,6 +76,14 @@ def _answers_below(folder: Path, mapping: Mapping[str, str], seen: set[str]) -> 
         elif path.is_file():
             (found if _holds_answers(path, mapping) else others).append(path)
     return found, others
+
+
+def _asks_items(folder: Path) -> bool:
+    try:
+        plan = read_manifest(folder).plan
+    except SelfdiagError:
+        return True  # whoever reads the run says what is wrong with it
+    return any(call.section in MEASURED_SECTIONS for call in plan)
 
 
 def _holds_answers(path: Path, mapping: Mapping[str, str]) -> bool:

@@ -69,7 +69,8 @@ async def judge_run(
 ) -> AsyncGenerator[Judged, None]:
     """Ask a judge about every undecided answer that it has not judged, and write down what it says.
 
-    Each opinion is appended as a new line of its record; outcomes stay as the rules have them.
+    As many calls are under way as suit the judge. Each opinion is appended as a new line of its record; outcomes stay
+    as the rules have them.
 
     Args:
         folder: the run.
@@ -88,13 +89,25 @@ async def judge_run(
     writer, _ = RunWriter.resume(folder)
     with writer:
         async with provider:
-            for done, record in enumerate(pending, 1):
+            slots = asyncio.Semaphore(provider.concurrency)
+
+            async def judged(record: Record) -> tuple[Record, Judgement]:
                 item = items[record.item_id]
                 assert isinstance(item, Probe)  # noqa: S101 - nothing else is undecided
                 question = run.manifest.prompts[record.prompt_sha256].user
-                judge = await _ask(provider, item, question, record.answer or "", settings)
-                writer.append(msgspec.structs.replace(record, judge=judge))
-                yield Judged(item_id=record.item_id, opinion=judge.opinion, done=done, total=len(pending))
+                async with slots:
+                    return record, await _ask(provider, item, question, record.answer or "", settings)
+
+            asked = [asyncio.create_task(judged(record)) for record in pending]
+            try:
+                for done, landed in enumerate(asyncio.as_completed(asked), 1):
+                    record, judge = await landed
+                    writer.append(msgspec.structs.replace(record, judge=judge))
+                    yield Judged(item_id=record.item_id, opinion=judge.opinion, done=done, total=len(pending))
+            finally:
+                for task in asked:
+                    task.cancel()
+                await asyncio.gather(*asked, return_exceptions=True)
 
 
 async def _ask(provider: Provider, item: Probe, question: str, answer: str, settings: JudgeSettings) -> Judgement:

@@ -22,6 +22,8 @@ from selfdiag.safety import SelfdiagError, one_line, without_secrets
 MANIFEST = "manifest.json"
 RECORDS = "records.jsonl"
 SYNC_SECONDS = 3.0
+NAMED = 3
+"""So many of the lines that are no records are named, each with its fault."""
 
 _encoder = msgspec.json.Encoder()
 _record_decoder = msgspec.json.Decoder(Record)
@@ -286,11 +288,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def read_run(folder: Path) -> Run:
-    """Return a run with all records that can be read and fit the plan; other lines are named in ``problems``."""
+    """Return a run with all records that can be read and fit the plan; ``problems`` tells of the other lines."""
     manifest = read_manifest(folder)
     planned = {call.call_id: call for call in manifest.plan}
     records: list[Record] = []
     problems: list[str] = []
+    left_out = 0
     decode = _record_decoder.decode
     for number, line in _lines(folder / RECORDS):
         try:
@@ -301,8 +304,12 @@ def read_run(folder: Path) -> Run:
             if not line.endswith(b"\n"):
                 problems.append(f"{RECORDS} line {number} is torn and was left out")
             elif line.strip():
-                reason = one_line(str(error), 80)
-                problems.append(f"{RECORDS} line {number} is not a record and was left out ({reason})")
+                left_out += 1
+                if left_out <= NAMED:
+                    reason = one_line(str(error), 80)
+                    problems.append(f"{RECORDS} line {number} is not a record and was left out ({reason})")
+    if left_out > NAMED:
+        problems.append(f"{left_out - NAMED:,} more lines of {RECORDS} are not records and were left out")
     return Run(folder=folder, manifest=manifest, records=tuple(records), problems=tuple(problems))
 
 

@@ -36,8 +36,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
         """Return what a person must agree to first, in plain words; empty when there is no such thing."""
         told = []
         if self.model.remote:
-            server = one_line(self.model.server, 80) or "another machine"
-            told.append(f"Every question of this run leaves this machine and goes to {server}.")
+            place = one_line(self.model.destination(), 80)
+            told.append(f"Every question of this run leaves this machine and goes to {place}.")
         if self.left > MANY_CALLS:
             told.append("That is a long run; it can be paused, and what is answered is always kept.")
         if told:

@@ -390,6 +390,23 @@ def test_a_name_that_is_neither_file_nor_run(selfdiag) -> None:
     refused(selfdiag, Path("20991231"), "no run '20991231'")
 
 
+def test_a_run_that_asks_no_items_is_named_and_passed_over_in_a_folder(selfdiag, tmp_path) -> None:
+    asked = selfdiag("run", "persona:calibrated", "--sections", "microprobe", "--out", "runs/other", "--plain")
+    assert asked.returncode == 0, asked.stderr
+    refused(
+        selfdiag, Path("runs/other"), "asks no probes and no traps (microprobe alone): 'selfdiag report' shows what"
+    )
+    done = selfdiag("analyze", "runs")
+    assert done.returncode == 2
+    assert "runs holds no run, no log and no table of answers (1 other)" in done.stderr
+    asked = selfdiag("run", "persona:calibrated", "--limit", "3", "--out", "runs/audit", "--plain")
+    assert asked.returncode == 0, asked.stderr
+    done = selfdiag("analyze", "runs", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "1 of 2 files and runs hold answers; passed over: other" in done.stderr
+    assert sum(json.loads(done.stdout)["counts"]["probes"].values()) == 3
+
+
 def test_the_same_file_is_counted_once(selfdiag, tmp_path) -> None:
     path = write(tmp_path / "a.csv", "confidence,correct", "80,1", "70,0")
     done = selfdiag("analyze", str(path), f"{tmp_path}/./a.csv")

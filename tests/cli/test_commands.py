@@ -142,6 +142,15 @@ def test_the_card_fits_in_eighty_columns(selfdiag) -> None:
         assert {cell_len(line) for line in done.stdout.splitlines() if line[:1] in "╭│╰"} == {80}
 
 
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama"])
+def test_a_plan_says_where_questions_go_and_that_others_can_read_them(selfdiag, provider: str) -> None:
+    plan = ("--dry-run", "--limit", "1")
+    done = selfdiag("run", f"{provider}:m", "--base-url", "http://far.example:99", *plan)
+    assert "every question goes to far.example:99, unencrypted." in done.stdout
+    done = selfdiag("run", f"{provider}:m", "--base-url", "https://far.example:99", *plan)
+    assert "every question goes to far.example:99." in done.stdout
+
+
 def test_a_dry_run_asks_and_writes_nothing(selfdiag, own_home: Path) -> None:
     done = selfdiag("run", "persona:calibrated", "--dry-run", "--limit", "2")
     assert done.returncode == 0

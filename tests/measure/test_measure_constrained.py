@@ -387,6 +387,9 @@ def test_the_mean_of_batteries_is_surer_than_one() -> None:
 def test_small_categories_and_moved_intervals_are_said() -> None:
     assert "smallest category has 2 items" in volume_estimates(battery(2, 21))["pvc_vus"].note
     assert "smallest" not in volume_estimates(battery(10))["pvc_vus"].note
+    # Where every draw gives the same value there is no interval to be too narrow.
+    fixed = volume_estimates(category_items(["a"] * 2 + ["b"] * 2, [1] * 4, [0.8] * 4))["pvc_vus"]
+    assert fixed.ci is None and "narrow" not in fixed.note
     # No calibration error in any category, and some in every draw.
     exact = category_items(np.repeat(np.arange(10), 10), [1, 0] * 50, [0.5] * 100)
     assert "lies above the value" in volume_estimates(exact)["vus_gap"].note

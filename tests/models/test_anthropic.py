@@ -535,6 +535,12 @@ def test_loopback_is_told_from_elsewhere() -> None:
     assert (far.info().remote, far.concurrency, far.info().server) == (True, 8, "10.0.0.1")
 
 
+def test_where_questions_go_unencrypted_is_told() -> None:
+    urls = ("http://127.0.0.1:1", "https://far.example", "http://10.0.0.1", "10.0.0.1:8000")
+    told = [provider("m", ProviderOptions(base_url=url)).info().destination() for url in urls]
+    assert told == ["127.0.0.1:1", "far.example", "10.0.0.1, unencrypted", "10.0.0.1:8000, unencrypted"]
+
+
 def test_the_offer_says_whether_a_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     (line,) = offer("anthropic")
     assert (line.model, line.ready, line.remote) == ("anthropic:NAME", False, True)

@@ -1,12 +1,16 @@
 """A judge's second opinion: only on undecided answers, without the confidence, beside the figures."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 from http_stub import Stub, completion
 
+from selfdiag.models.base import Call, ModelInfo, ProviderError, Reply
+from selfdiag.runs import judging
 from selfdiag.runs.store import read_run
+from selfdiag.safety import SelfdiagError
 
 BATTERY = """
 id = "rivers"
@@ -139,3 +143,71 @@ def test_a_judge_that_cannot_be_meant_is_told_before_anything_is_asked(selfdiag,
     assert done.returncode == 2
     assert done.stderr.startswith("selfdiag: the judge: unknown model 'opnai:j'")
     assert not (tmp_path / "run").exists()
+
+
+class Judge:
+    """Answers once three are asked at a time, and fails at the fourth."""
+
+    concurrency = 3
+    takes_schema = False
+    max_tokens = 64
+
+    def __init__(self) -> None:
+        self.asked = self.most = self.under_way = 0
+        self.gone = False
+
+    async def __aenter__(self) -> "Judge":
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.gone = self.under_way == 0
+
+    def info(self) -> ModelInfo:
+        return ModelInfo(provider="openai", name="j")
+
+    async def ask(self, call: Call) -> Reply:
+        self.asked += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        place = self.asked
+        try:
+            while self.asked < 3:
+                await asyncio.sleep(0)
+            if place == 4:
+                await asyncio.sleep(0.2)
+                raise ProviderError("quota", "no more")
+            if place > 4:
+                await asyncio.sleep(60)
+            return Reply(text='{"answer": "same"}')
+        finally:
+            self.under_way -= 1
+
+
+def test_as_many_are_judged_at_once_as_suit_the_judge_and_a_fault_ends_them_all(
+    selfdiag, tmp_path, monkeypatch
+) -> None:
+    probes = "".join(
+        f'[[probe]]\nid = "river-{n}"\nbin = "rivers"\ndifficulty = "easy"\nkind = "text"\nanswer = "Danube"\n'
+        f'questions = ["Which river flows through city {n}? Answer with its name."]\nsource = "An atlas"\n\n'
+        for n in range(6)
+    )
+    path = tmp_path / "six.toml"
+    path.write_text(f'id = "six"\nversion = "1"\n\n{probes}', encoding="utf-8")
+    with Stub(completion({"content": REPLY})) as model:
+        done = ask(selfdiag, path, model)
+    assert done.returncode == 0, done.stderr
+    judge = Judge()
+    monkeypatch.setattr(judging, "judge_provider", lambda *_: judge)
+    judged = judging.judge_run(tmp_path / "run", judging.JudgeSettings(model="openai:j"))
+
+    async def listen() -> None:
+        for done in (1, 2, 3):
+            found = await anext(judged)
+            assert (found.opinion, found.done, found.total) == ("same", done, 6)
+        with pytest.raises(SelfdiagError, match="the judge openai:j cannot be asked: no more"):
+            await anext(judged)
+
+    asyncio.run(listen())
+    assert (judge.most, judge.under_way, judge.gone) == (3, 0, True)
+    kept = [record.judge.opinion for record in read_run(tmp_path / "run").latest().values() if record.judge is not None]
+    assert kept == ["same"] * 3

@@ -421,6 +421,19 @@ def test_a_record_of_another_call_than_its_id_names_is_left_out(tmp_path: Path, 
     assert f"another {field.removesuffix('_sha256')} than {value!r}" in reason
 
 
+def test_of_many_lines_that_are_no_records_the_first_are_named(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path / "run", ladder()).close()
+    (tmp_path / "run" / "records.jsonl").write_text("{}\n" * 2000 + '{"torn')
+    problems = read_run(tmp_path / "run").problems
+    assert [problem.partition(" is not")[0] for problem in problems[:3]] == [
+        f"records.jsonl line {number}" for number in (1, 2, 3)
+    ]
+    assert problems[3:] == (
+        "records.jsonl line 2001 is torn and was left out",
+        "1,997 more lines of records.jsonl are not records and were left out",
+    )
+
+
 def test_a_reply_that_is_no_call_of_the_plan_has_nothing_to_agree_with(tmp_path: Path) -> None:
     manifest = ladder()
     trial = record_of(manifest.plan[0], call_id="trial", section="trial", arm="none", item_id="b", claim=None)

@@ -85,7 +85,7 @@ def _words(plan: Plan, info: ModelInfo, wish: Wish) -> str:
     time = "time depends on the model" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
     if not (info.remote or wish.remote):
         return f"{calls}, {time}, nothing leaves this machine"
-    place = one_line(wish.remote_host or info.server or "another machine", 80)
+    place = one_line(wish.remote_host or info.destination(), 80)
     return f"{calls}, {time}, every question goes to {place}"
 
 
