@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,7 +63,7 @@ def analyse(
     groups: dict[Group, list[tuple[Part, NDArray[np.int64]]]] = {}
     for part in parts:
         for group, rows in _divided(part, by).items():
-            groups.setdefault(group, []).append((part, np.array(rows, dtype=np.int64)))
+            groups.setdefault(group, []).append((part, rows))
     summaries = []
     for group, members in groups.items():
         run = members[0][0].run
@@ -71,7 +72,7 @@ def analyse(
             summaries.append(msgspec.structs.replace(made, group=group))
             continue
         made = summarise_columns(
-            _joined([part.columns.rows(rows) for part, rows in members]),
+            _joined([_rows(part, rows) for part, rows in members]),
             model=_who(members),
             draws=draws,
             seed=seed,
@@ -85,16 +86,24 @@ def analyse(
     return Summaries(models=tuple(summaries), pooled=pooled)
 
 
-def _divided(part: Part, by: Sequence[str]) -> dict[Group, list[int]]:
+def _divided(part: Part, by: Sequence[str]) -> dict[Group, NDArray[np.int64]]:
+    """Return the places of the rows of each group, in their order."""
     file = part.file if "file" in by else None
     if not {"model", "bin"} & set(by):
-        return {Group(file=file): list(range(len(part.columns)))}
+        return {Group(file=file): np.arange(len(part.columns))}
     models = part.model if "model" in by else (None,) * len(part.columns)
     bins = part.columns.bin if "bin" in by else (None,) * len(part.columns)
-    places: dict[tuple[str | None, str | None], list[int]] = {}
+    places: dict[tuple[str | None, str | None], array[int]] = {}  # a list would take five times the memory
     for row, key in enumerate(zip(models, bins, strict=True)):
-        places.setdefault(key, []).append(row)
-    return {Group(model=model, bin=name, file=file): rows for (model, name), rows in places.items()}
+        places.setdefault(key, array("q")).append(row)
+    return {
+        Group(model=model, bin=name, file=file): np.frombuffer(rows, dtype=np.int64)
+        for (model, name), rows in places.items()
+    }
+
+
+def _rows(part: Part, rows: NDArray[np.int64]) -> Columns:
+    return part.columns if rows.size == len(part.columns) else part.columns.rows(rows)
 
 
 def _who(members: Sequence[tuple[Part, NDArray[np.int64]]]) -> SummaryModel:
@@ -135,7 +144,7 @@ def _sources(members: Sequence[tuple[Part, NDArray[np.int64]]], draws: int, seed
     given = [(part, rows) for part, rows in members if part.logprob is not None]
     if not given:
         return None
-    columns = _joined([part.columns.rows(rows) for part, rows in given])
+    columns = _joined([_rows(part, rows) for part, rows in given])
     token = np.concatenate([part.logprob[rows] for part, rows in given if part.logprob is not None])
     both = np.flatnonzero(_answered(columns) & np.isfinite(token))
     if not both.size:

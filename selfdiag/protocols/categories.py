@@ -107,12 +107,11 @@ def by_category(parts: Sequence[Part], *, draws: int = DRAWS, seed: int = SEED) 
         seed: of bootstrap and partitions.
 
     Raises:
-        SelfdiagError: when none has an answer to a probe, as with a run of another kind than an audit.
+        SelfdiagError: when none has an answer.
     """
     if not any(part.model for part in parts):
         raise SelfdiagError(
-            f"{one_line(parts[0].file, 120)} holds no answers to probes, so there is nothing to tell topic by topic; "
-            "of a self-selection 'selfdiag report' has this table"
+            f"{one_line(parts[0].file, 120)} holds no answers yet, so there is nothing to tell topic by topic"
         )
     found = []
     for part in parts:

@@ -15,6 +15,9 @@ pytest.importorskip("xllamacpp")
 from selfdiag.models import weights
 from selfdiag.models.base import Call, ProviderOptions
 from selfdiag.models.llamacpp import embedded, gguf
+from selfdiag.protocols.assess import SECTIONS
+from selfdiag.runs.records import RunSettings
+from selfdiag.runs.session import Session
 from selfdiag.runs.store import read_run
 from selfdiag.safety import SelfdiagError
 
@@ -194,18 +197,25 @@ def test_an_openai_server_that_is_really_there(selfdiag, tmp_path: Path) -> None
         server.communicate("", timeout=30)
 
 
-def test_the_real_model_speaks_of_itself_and_is_tried(selfdiag) -> None:
-    few = ("--instances", "1", "--questionnaires", "2", "--tasks", "3")
-    done = selfdiag("assess", "embedded", *few, "--json", "--plain", timeout=500)
+async def test_the_real_model_speaks_of_itself_and_is_tried(tmp_path: Path, selfdiag) -> None:
+    # the command asks 63 items at least, which say nothing more here
+    few = RunSettings(model="embedded", sections=SECTIONS, limit=6, instances=1, ratings=1, tasks=1)
+    session = Session(few, folder=tmp_path / "run")
+    async for _ in session.events():
+        pass
+    run = read_run(tmp_path / "run")
+    assert len(run.planned()) == len(run.manifest.plan)
+    assert all(record.error is None for record in run.planned())
+    done = selfdiag("report", str(tmp_path / "run"), "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["schema"] == "selfdiag.assess/1"
     assert not found["model"]["simulated"]
     assert list(found["internal"]) == list(found["external"]) == ["x1", "x2", "x3", "x4", "x5"]
     for claimed, shown in zip(found["internal"].values(), found["external"].values(), strict=True):
-        assert claimed["n"] == 2 or claimed["note"]
+        assert claimed["n"] == 1 or claimed["note"]
         assert (shown["value"] is None) == ("cannot say" in shown["note"] or "missing" in shown["note"])
-    assert found["external"]["x1"]["denominator"] + found["external"]["x1"]["note"].count("left out") >= 60
+    assert found["external"]["x1"]["denominator"] + found["external"]["x1"]["note"].count("left out") >= 10
     assert found["external"]["x3"]["denominator"] >= 3
     assert found["questionnaire"]["yes_rate"]["n"] <= 15
 
