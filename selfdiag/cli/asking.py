@@ -17,6 +17,7 @@ from selfdiag.cli.output import is_terminal, print_json, say
 
 if TYPE_CHECKING:
     from selfdiag.cli.watch import Outcome
+    from selfdiag.models.base import ModelInfo
     from selfdiag.runs.plan import Plan
     from selfdiag.runs.records import RunSettings
     from selfdiag.runs.session import Session
@@ -172,8 +173,8 @@ def resumed_settings(ctx: click.Context, flags: dict[str, Any], before: RunSetti
     return msgspec.structs.replace(before, **changes)
 
 
-def watched(session: Session, *, plain: bool, yes: bool) -> Outcome:
-    """Ask everything a session plans and return how the asking ended.
+def watched(session: Session, *, plain: bool, yes: bool, judge: ModelInfo | None = None) -> Outcome:
+    """Ask everything a session plans and return how the asking ended; ``judge`` is who is asked afterwards.
 
     Raises:
         SelfdiagError: when no run was kept.
@@ -188,8 +189,8 @@ def watched(session: Session, *, plain: bool, yes: bool) -> Outcome:
         say("nothing is left to ask")
         return Outcome(word="complete")
     confirm(left, yes=yes)
-    if info.remote:
-        say(outlook(session.plan, info))
+    if info.remote or (judge is not None and judge.remote):
+        say(outlook(session.plan, info, judge))
     outcome = asyncio.run(watch(session, live=not plain and is_terminal(sys.stderr)))
     if not (session.folder / MANIFEST).is_file():
         if outcome.failed is not None:
@@ -239,7 +240,7 @@ def confirm(calls: int, *, yes: bool) -> None:
     click.confirm(f"This run makes {calls:,} calls. Start it?", abort=True, err=True)
 
 
-def outlook(plan: Plan, info: Any) -> str:
+def outlook(plan: Plan, info: ModelInfo, judge: ModelInfo | None = None) -> str:
     """Return in one line what a run costs and what leaves this machine."""
     from selfdiag.safety import one_line
 
@@ -247,12 +248,15 @@ def outlook(plan: Plan, info: Any) -> str:
     leaves = (
         f"every question goes to {one_line(info.destination(), 80)}" if info.remote else "nothing leaves this machine"
     )
+    if judge is not None and judge.remote:
+        leaves = leaves if info.remote else "the questions stay on this machine"
+        leaves += f"; undecided answers go with question and key to {one_line(judge.destination(), 80)}"
     time = "time depends on the model" if estimate.seconds is None else f"about {estimate.seconds:.0f} s"
     return f"{estimate.calls} calls, about {estimate.prompt_tokens:,} prompt tokens, {time}; {leaves}."
 
 
-def show_plan(session: Session, *, as_json: bool) -> None:
-    """Print every call that a session plans, and ask nothing."""
+def show_plan(session: Session, *, as_json: bool, judge: ModelInfo | None = None) -> None:
+    """Print every call that a session plans, and ask nothing; ``judge`` would be asked afterwards."""
     from selfdiag.safety import literal
 
     plan = session.plan
@@ -272,7 +276,7 @@ def show_plan(session: Session, *, as_json: bool) -> None:
         ]
         print_json({"schema": "selfdiag.plan/1", "estimate": plan.estimate(info), "calls": calls})
         return
-    click.echo(f"{outlook(plan, info)}\n")
+    click.echo(f"{outlook(plan, info, judge)}\n")
     for system in plan.systems.values():
         click.echo(f"system:\n{literal(system, keep_newlines=True)}\n")
     for call in plan.calls:

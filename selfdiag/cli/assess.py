@@ -120,7 +120,7 @@ def assess(ctx: click.Context, /, models: tuple[str, ...], **flags: Any) -> int:
     sessions = [_resumed(ctx, models, flags)] if flags["resume"] is not None else _sessions(ctx, models, flags)
     for session in sessions:
         session.provider()  # an unknown model is told before any is asked
-    confirm(sum(len(session.plan.calls) for session in sessions), yes=flags["yes"])
+    confirm(sum(session.calls_left() for session in sessions), yes=flags["yes"])
     done, codes = _asked(sessions, flags)
     runs = [_read(one.session) for one in done]
     found = [assess_of(run) for run in runs]

@@ -110,4 +110,8 @@ def _judged(folder: Any, flags: dict[str, Any]) -> Any:
         asyncio.run(judge_profiles(folder, _judge(flags), waiting=say))
     except SelfdiagError as error:
         return SelfdiagError(f"{error}. The ladder is kept, without the judge", exit_code=error.exit_code)
+    except KeyboardInterrupt:
+        return SelfdiagError(
+            "stopped while the judge was asked. The ladder is kept, without it", exit_code=ExitCode.INTERRUPTED
+        )
     return None

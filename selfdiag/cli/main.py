@@ -44,13 +44,15 @@ HELP = f"""Ask a language model short questions, and find out whether to believe
 \b
 Examples:
   selfdiag                                  the app: choose a model, watch, look, play
+  selfdiag ollama:qwen3:8b                  the app on this model
+  selfdiag --base-url URL openai:NAME       the same; the address comes first
   selfdiag run embedded                     a small real model on this machine
   selfdiag run gguf:model.gguf              a GGUF file
   selfdiag run openai:NAME --base-url URL   any OpenAI-compatible server
   selfdiag run persona:overconfident        no model: simulated replies
   selfdiag report latest --format md        the report of the last run
 
-A MODEL is PROVIDER:NAME; 'selfdiag models' lists what is there.
+A MODEL is PROVIDER:NAME; 'selfdiag models' lists what is there. In the place of a command it opens the app.
 
 \b
 Exit codes: {ExitCode.OK} ok, {ExitCode.GATE_FAILED} a gate failed, {ExitCode.USAGE} wrong input,
@@ -107,6 +109,14 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _address(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    if value is None:  # as nearly always: the import takes longer than the rest of '--help'
+        return ""
+    from selfdiag.cli.asking import address
+
+    return address(ctx, param, value)
+
+
 @click.group(
     cls=LazyGroup,
     help=HELP,
@@ -114,7 +124,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="selfdiag")
-@click.option("--base-url", default="", metavar="URL", help="Address of MODEL's server, for the app.")
+@click.option("--base-url", callback=_address, metavar="URL", help="Address of MODEL's server, for the app.")
 @click.pass_context
 def selfdiag(ctx: click.Context, base_url: str) -> int:
     """Entry of all commands; its help text is ``HELP``."""

@@ -107,8 +107,6 @@ PRESETS: dict[str, dict[str, Any]] = {"sce": {"battery": "full", "example": 85, 
 @click.pass_context
 def run(ctx: click.Context, /, **flags: Any) -> int:
     """Audit a model; the help text is ``HELP``."""
-    import asyncio
-
     from selfdiag.protocols.gates import check_kind
     from selfdiag.runs.judging import judge_provider
     from selfdiag.runs.records import kind_of
@@ -136,13 +134,12 @@ def run(ctx: click.Context, /, **flags: Any) -> int:
     check_kind(gates, kind_of(settings.sections))
     session = Session(settings, folder=flags["out"], resume=resume, waiting=say)
     session.provider()  # an unknown model is told before its plan
-    if settings.judge:
-        judge_provider(_judge_settings(settings))
+    judge = judge_provider(_judge_settings(settings)).info() if settings.judge else None
     if flags["dry_run"]:
-        show_plan(session, as_json=as_json)
+        show_plan(session, as_json=as_json, judge=judge)
         return ExitCode.OK
-    outcome = watched(session, plain=plain, yes=flags["yes"])
-    unjudged = asyncio.run(_judge(session)) if outcome.word == "complete" else None
+    outcome = watched(session, plain=plain, yes=flags["yes"], judge=judge)
+    unjudged = _judged(session) if outcome.word == "complete" else None
     return _conclude(session, outcome, unjudged, gates, as_json=as_json, plain=plain)
 
 
@@ -161,31 +158,45 @@ def _judge_settings(settings: RunSettings) -> JudgeSettings:
         base_url=settings.judge_base_url,
         timeout=settings.timeout,
         max_retries=settings.max_retries,
+        concurrency=settings.concurrency if isinstance(settings.concurrency, int) else None,
     )
 
 
-async def _judge(session: Session) -> SelfdiagError | None:
+def _judged(session: Session) -> SelfdiagError | None:
     """Ask the judge, if there is one, about the answers that the rules left undecided; return why it could not be."""
-    from selfdiag.runs.judging import judge_run
+    import asyncio
+
     from selfdiag.safety import SelfdiagError, one_line
 
     chosen = session.settings
     if not chosen.judge:
         return None
-    judged = unread = 0
     try:
-        async for found in judge_run(session.folder, _judge_settings(chosen), waiting=say):
-            judged = found.done
-            unread += found.opinion is None
+        asyncio.run(_judge(session))
+    except KeyboardInterrupt:
+        why, code = "stopped while the judge was asked", int(ExitCode.INTERRUPTED)
     except SelfdiagError as error:
-        again = f"selfdiag run --resume {run_name(session)} --judge {one_line(chosen.judge, 80)}"
-        if chosen.judge_base_url:
-            again += f" --judge-base-url {one_line(chosen.judge_base_url, 200)}"
-        return SelfdiagError(f"{error}. The run is kept; ask again with: {again}", exit_code=error.exit_code)
+        why, code = str(error), error.exit_code
+    else:
+        return None
+    again = f"selfdiag run --resume {run_name(session)} --judge {one_line(chosen.judge, 80)}"
+    if chosen.judge_base_url:
+        again += f" --judge-base-url {one_line(chosen.judge_base_url, 200)}"
+    return SelfdiagError(f"{why}. The run is kept; ask again with: {again}", exit_code=code)
+
+
+async def _judge(session: Session) -> None:
+    from selfdiag.runs.judging import judge_run
+    from selfdiag.safety import one_line
+
+    chosen = session.settings
+    judged = unread = 0
+    async for found in judge_run(session.folder, _judge_settings(chosen), waiting=say):
+        judged = found.done
+        unread += found.opinion is None
     said = f"{judged} undecided answers judged" if judged else "no undecided answer is left to judge"
     said += f", {unread} opinions could not be read" if unread else ""
     say(f"judge {one_line(chosen.judge, 80)}: {said}")
-    return None
 
 
 def _conclude(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from selfdiag.elicit.judge import JUDGE_SCHEMA, JUDGE_VERSION, Opinion, read_opi
 from selfdiag.models import registry
 from selfdiag.models.base import Call, Provider, ProviderError, ProviderOptions, Reply
 from selfdiag.models.transport import RetryPolicy, ask_patiently
+from selfdiag.runs.pace import Pace
 from selfdiag.runs.records import Judgement, Record
 from selfdiag.runs.store import Run, RunWriter, read_run
 from selfdiag.safety import SelfdiagError, one_line, without_secrets
@@ -33,12 +35,16 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Who judges and how patiently it is asked; ``base_url`` is the address of its server, if it has one."""
+    """Who judges and how patiently it is asked; ``base_url`` is the address of its server, if it has one.
+
+    ``concurrency`` is the most calls at once, None for as many as suit it.
+    """
 
     model: str
     base_url: str = ""
     timeout: float = 300.0
     max_retries: int = 4
+    concurrency: int | None = None
 
 
 def undecided_records(run: Run) -> list[Record]:
@@ -69,8 +75,8 @@ async def judge_run(
 ) -> AsyncGenerator[Judged, None]:
     """Ask a judge about every undecided answer that it has not judged, and write down what it says.
 
-    As many calls are under way as suit the judge. Each opinion is appended as a new line of its record; outcomes stay
-    as the rules have them.
+    As many calls are under way as suit the judge, fewer when it is asked too much at once. Each opinion is appended as
+    a new line of its record; outcomes stay as the rules have them.
 
     Args:
         folder: the run.
@@ -78,7 +84,7 @@ async def judge_run(
         waiting: told in a plain sentence when something takes long.
 
     Raises:
-        SelfdiagError: when the judge cannot be asked; opinions given before are kept.
+        SelfdiagError: when the judge cannot be asked; opinions given before, and by calls under way then, are kept.
     """
     run = await asyncio.to_thread(read_run, folder)
     pending = [record for record in undecided_records(run) if not _judged_by(record, settings.model)]
@@ -89,37 +95,55 @@ async def judge_run(
     writer, _ = RunWriter.resume(folder)
     with writer:
         async with provider:
-            slots = asyncio.Semaphore(provider.concurrency)
+            most = min(provider.concurrency, settings.concurrency or provider.concurrency)
+            pace = Pace(most, most, finding=False)
+            failed: SelfdiagError | None = None
 
-            async def judged(record: Record) -> tuple[Record, Judgement]:
+            async def judged(record: Record) -> tuple[Record, Judgement] | None:
+                nonlocal failed
                 item = items[record.item_id]
                 assert isinstance(item, Probe)  # noqa: S101 - nothing else is undecided
                 question = run.manifest.prompts[record.prompt_sha256].user
-                async with slots:
-                    return record, await _ask(provider, item, question, record.answer or "", settings)
+                async with pace:
+                    if failed is not None:
+                        return None
+                    try:
+                        return record, await _ask(provider, item, question, record.answer or "", settings, pace)
+                    except SelfdiagError as error:
+                        # calls under way are paid for: they are waited for, and no other goes out
+                        failed = failed or error
+                        return None
 
             asked = [asyncio.create_task(judged(record)) for record in pending]
+            done = 0
             try:
-                for done, landed in enumerate(asyncio.as_completed(asked), 1):
-                    record, judge = await landed
+                for landed in asyncio.as_completed(asked):
+                    answered = await landed
+                    if answered is None:
+                        continue
+                    record, judge = answered
                     writer.append(msgspec.structs.replace(record, judge=judge))
+                    done += 1
                     yield Judged(item_id=record.item_id, opinion=judge.opinion, done=done, total=len(pending))
             finally:
                 for task in asked:
                     task.cancel()
                 await asyncio.gather(*asked, return_exceptions=True)
+            if failed is not None:
+                raise failed
 
 
-async def _ask(provider: Provider, item: Probe, question: str, answer: str, settings: JudgeSettings) -> Judgement:
+async def _ask(
+    provider: Provider, item: Probe, question: str, answer: str, settings: JudgeSettings, pace: Pace
+) -> Judgement:
     """Ask the judge, once more with a schema when its first reply cannot be read."""
     prompt = render_judge(item, question, answer)
-    policy = RetryPolicy(retries=settings.max_retries)
     call = Call(system=prompt.system, user=prompt.user, max_tokens=max(MAX_TOKENS, provider.max_tokens))
-    replies = [await _reply(provider, call, policy, settings.model)]
+    replies = [await judge_reply(provider, call, settings, pace)]
     opinion = _opinion(replies[-1])
     if opinion is None and provider.takes_schema:
         held = msgspec.structs.replace(call, schema=JUDGE_SCHEMA)
-        replies.append(await _reply(provider, held, policy, settings.model))
+        replies.append(await judge_reply(provider, held, settings, pace))
         opinion = _opinion(replies[-1])
     prompt_tokens = [reply.prompt_tokens for reply in replies if reply.prompt_tokens is not None]
     completion_tokens = [reply.completion_tokens for reply in replies if reply.completion_tokens is not None]
@@ -139,11 +163,25 @@ def _opinion(reply: Reply) -> Opinion | None:
     return read_opinion(reply.text, cut=reply.finish_reason == "length")
 
 
-async def _reply(provider: Provider, call: Call, policy: RetryPolicy, model: str) -> Reply:
+async def judge_reply(provider: Provider, call: Call, settings: JudgeSettings, pace: Pace | None = None) -> Reply:
+    """Return a judge's reply to a call, asked as patiently as the settings say; ``pace`` hears when it is too much.
+
+    Raises:
+        SelfdiagError: when the judge cannot be asked.
+    """
+    sent = time.monotonic()
+
+    def retried(_attempt: int, error: ProviderError) -> None:
+        nonlocal sent
+        if pace is not None and error.overloaded:
+            pace.overloaded(sent)
+        sent = time.monotonic()
+
     try:
-        reply, _ = await ask_patiently(provider, call, policy, lambda _attempt, _error: None)
-    except ProviderError as error:
-        message = f"the judge {one_line(model, 80)} cannot be asked: {one_line(str(error), 300)}"
+        reply, _ = await ask_patiently(provider, call, RetryPolicy(retries=settings.max_retries), retried)
+    except Exception as error:  # noqa: BLE001 - a fault of any library must not cost the result of the run
+        named = "" if isinstance(error, ProviderError) else f"{type(error).__name__}: "
+        message = f"the judge {one_line(settings.model, 80)} cannot be asked: {named}{one_line(str(error), 300)}"
         raise SelfdiagError(message, exit_code=3) from None
     return reply
 

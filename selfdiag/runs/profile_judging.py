@@ -15,14 +15,13 @@ from selfdiag.elicit.profile_judge import (
     render_profile_judge,
 )
 from selfdiag.elicit.prompts import Prompt
-from selfdiag.models.base import Call, Provider, ProviderError, Reply
-from selfdiag.models.transport import RetryPolicy, ask_patiently
-from selfdiag.runs.judging import MAX_KEPT, MAX_TOKENS, JudgeSettings, judge_provider
+from selfdiag.models.base import Call, Provider
+from selfdiag.runs.judging import MAX_KEPT, MAX_TOKENS, JudgeSettings, judge_provider, judge_reply
 from selfdiag.runs.ladder_plan import OWN, SHUFFLED
 from selfdiag.runs.records import Judgement, Record
 from selfdiag.runs.store import RunWriter, read_run
 from selfdiag.runs.turns import now
-from selfdiag.safety import SelfdiagError, one_line, without_secrets
+from selfdiag.safety import one_line, without_secrets
 
 MANIPULATION = "manipulation-check"
 """Section of the judge's replies; they are no calls of the plan."""
@@ -64,7 +63,13 @@ async def judge_profiles(folder: Path, settings: JudgeSettings, waiting: Callabl
 async def _asked(
     provider: Provider, prompt: Prompt, right: Letter, settings: JudgeSettings, *, half: int, swapped: bool
 ) -> Record:
-    reply = await _reply(provider, prompt, settings)
+    call = Call(
+        system=prompt.system,
+        user=prompt.user,
+        max_tokens=max(MAX_TOKENS, provider.max_tokens),
+        schema=PROFILE_JUDGE_SCHEMA if provider.takes_schema else None,
+    )
+    reply = await judge_reply(provider, call, settings)
     letter = read_letter(reply.text, cut=reply.finish_reason == "length")
     raw = without_secrets(reply.text)[:MAX_KEPT].encode("utf-8", "replace").decode("utf-8")
     parts = (MANIPULATION, settings.model, PROFILE_JUDGE_VERSION, str(half), str(swapped))
@@ -88,7 +93,7 @@ async def _asked(
         latency_s=round(reply.latency_s, 4),
         judge=Judgement(
             model=settings.model,
-            served_name=reply.served_name,
+            served_name=without_secrets(reply.served_name),
             version=PROFILE_JUDGE_VERSION,
             opinion=None if letter is None else "same" if letter == right else "different",
             raw=raw,
@@ -97,19 +102,3 @@ async def _asked(
         ),
         at=now(),
     )
-
-
-async def _reply(provider: Provider, prompt: Prompt, settings: JudgeSettings) -> Reply:
-    call = Call(
-        system=prompt.system,
-        user=prompt.user,
-        max_tokens=max(MAX_TOKENS, provider.max_tokens),
-        schema=PROFILE_JUDGE_SCHEMA if provider.takes_schema else None,
-    )
-    policy = RetryPolicy(retries=settings.max_retries)
-    try:
-        reply, _ = await ask_patiently(provider, call, policy, lambda _attempt, _error: None)
-    except ProviderError as error:
-        message = f"the judge {one_line(settings.model, 80)} cannot be asked: {one_line(str(error), 300)}"
-        raise SelfdiagError(message, exit_code=3) from None
-    return reply

@@ -27,7 +27,7 @@ from selfdiag.runs.replies import rule_versions
 from selfdiag.runs.shelf import remember_latest
 from selfdiag.runs.store import RunWriter, new_run_id, read_manifest, read_run
 from selfdiag.runs.turns import now
-from selfdiag.safety import SelfdiagError
+from selfdiag.safety import SelfdiagError, one_line
 from selfdiag.settings import runs_dir
 
 ROOM_BESIDE_THINKING = 2048
@@ -127,8 +127,8 @@ class Session:
         """
         self._task = asyncio.current_task()
         provider = self.provider()
-        self._git = await asyncio.to_thread(_git_state)
         try:
+            self._git = await asyncio.to_thread(_git_state)
             await provider.__aenter__()
         except asyncio.CancelledError:
             if not self._stopped:
@@ -251,11 +251,11 @@ def plan_of(manifest: Manifest) -> Plan:
 def _same_settings(manifest: Manifest, settings: RunSettings) -> None:
     if manifest.selfdiag != selfdiag.__version__:
         raise SelfdiagError(
-            f"this run was made with selfdiag {manifest.selfdiag}, this is {selfdiag.__version__}: "
+            f"this run was made with selfdiag {one_line(manifest.selfdiag, 40)}, this is {selfdiag.__version__}: "
             "its prompts and rules may differ, so it cannot be resumed; start a new run"
         )
     changed = [
-        f"{field} was {getattr(manifest.settings, field)!r} and is now {getattr(settings, field)!r}"
+        f"{field} was {_shown(manifest.settings, field)} and is now {_shown(settings, field)}"
         for field in RunSettings.__struct_fields__
         if field not in FREE and getattr(manifest.settings, field) != getattr(settings, field)
     ]
@@ -267,16 +267,20 @@ def _same_settings(manifest: Manifest, settings: RunSettings) -> None:
     sha256 = battery_of(settings)[0].sha256()
     if sha256 != manifest.battery.sha256:
         raise SelfdiagError(
-            f"the battery {manifest.battery.id!r} has changed since this run began (SHA-256 "
-            f"{manifest.battery.sha256[:12]}, now {sha256[:12]}): start a new run"
+            f"the battery {one_line(manifest.battery.id, 80)!r} has changed since this run began (SHA-256 "
+            f"{one_line(manifest.battery.sha256[:12])}, now {sha256[:12]}): start a new run"
         )
+
+
+def _shown(settings: RunSettings, field: str) -> str:
+    return one_line(repr(getattr(settings, field)), 200)
 
 
 def _same_model(before: ModelInfo, today: ModelInfo) -> None:
     if before.digest and today.digest and before.digest != today.digest:
         raise SelfdiagError(
-            f"the model {today.name!r} is another file now (digest {before.digest[:19]}, now "
-            f"{today.digest[:19]}): start a new run"
+            f"the model {one_line(today.name, 80)!r} is another file now (digest {one_line(before.digest[:19])}, now "
+            f"{one_line(today.digest[:19])}): start a new run"
         )
 
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from http_stub import Stub, as_json
 
 from selfdiag.runs.importers import read_answers
 from selfdiag.runs.table_file import parse_mapping
@@ -234,6 +235,21 @@ def test_STA_15_failures_are_never_wrong_answers(selfdiag, tmp_path) -> None:
     found = analyze(selfdiag, some)
     assert (found["metrics"]["accuracy"]["value"], found["metrics"]["accuracy"]["n"]) == (0.8, 15)
     assert found["counts"]["probes"]["error"] == 5
+
+
+def test_STA_15_an_outage_ends_a_run_without_figures(selfdiag, tmp_path) -> None:
+    no_credit = as_json({"error": {"message": "no credit left"}}, 402)
+    with Stub(no_credit) as stub:
+        done = selfdiag("run", "openai:m", "--base-url", stub.url, "--limit", "10", "--out", "run", "--plain")
+    assert done.returncode == 3
+    assert "no credit left" in done.stderr and "%" not in done.stdout
+
+
+def test_STA_15_what_is_right_stands_beside_how_many_were_asked(selfdiag, tmp_path) -> None:
+    rows = [*["90,correct"] * 12, *["80,incorrect"] * 3, *[",error"] * 5]
+    done = selfdiag("analyze", str(write(tmp_path / "some.csv", "confidence,outcome", *rows)))
+    shown = " ".join(done.stdout.split())
+    assert "20 answers" in shown and "12 of 15" in shown and "errors 5" in shown
 
 
 def test_STA_17_percent_and_fraction(selfdiag, tmp_path) -> None:

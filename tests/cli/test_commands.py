@@ -151,6 +151,22 @@ def test_a_plan_says_where_questions_go_and_that_others_can_read_them(selfdiag, 
     assert "every question goes to far.example:99." in done.stdout
 
 
+@pytest.mark.parametrize("word", ["", " "])
+def test_API_24_the_app_takes_no_empty_address_for_the_cloud(selfdiag, word: str) -> None:
+    done = selfdiag("--base-url", word, "openai:x", OPENAI_API_KEY="sk-not-a-real-key-0123456789")
+    assert done.returncode == 2
+    assert "'--base-url': it is empty" in done.stderr
+
+
+def test_a_plan_says_where_a_judge_gets_answers(selfdiag) -> None:
+    plan = ("--dry-run", "--limit", "1", "--judge", "openai:j", "--judge-base-url", "http://far.example/v1")
+    done = selfdiag("run", "persona:blind", *plan)
+    told = "undecided answers go with question and key to far.example, unencrypted."
+    assert f"the questions stay on this machine; {told}" in done.stdout
+    done = selfdiag("run", "openai:m", "--base-url", "https://near.example/v1", *plan)
+    assert f"every question goes to near.example; {told}" in done.stdout
+
+
 def test_a_dry_run_asks_and_writes_nothing(selfdiag, own_home: Path) -> None:
     done = selfdiag("run", "persona:calibrated", "--dry-run", "--limit", "2")
     assert done.returncode == 0

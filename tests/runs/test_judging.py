@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -145,6 +147,18 @@ def test_a_judge_that_cannot_be_meant_is_told_before_anything_is_asked(selfdiag,
     assert not (tmp_path / "run").exists()
 
 
+def rivers(folder: Path, count: int) -> Path:
+    """Write a battery of so many probes."""
+    probes = "".join(
+        f'[[probe]]\nid = "river-{n}"\nbin = "rivers"\ndifficulty = "easy"\nkind = "text"\nanswer = "Danube"\n'
+        f'questions = ["Which river flows through city {n}? Answer with its name."]\nsource = "An atlas"\n\n'
+        for n in range(count)
+    )
+    path = folder / "many.toml"
+    path.write_text(f'id = "many"\nversion = "1"\n\n{probes}', encoding="utf-8")
+    return path
+
+
 class Judge:
     """Answers once three are asked at a time, and fails at the fourth."""
 
@@ -177,7 +191,7 @@ class Judge:
                 await asyncio.sleep(0.2)
                 raise ProviderError("quota", "no more")
             if place > 4:
-                await asyncio.sleep(60)
+                await asyncio.sleep(0.4)
             return Reply(text='{"answer": "same"}')
         finally:
             self.under_way -= 1
@@ -186,28 +200,81 @@ class Judge:
 def test_as_many_are_judged_at_once_as_suit_the_judge_and_a_fault_ends_them_all(
     selfdiag, tmp_path, monkeypatch
 ) -> None:
-    probes = "".join(
-        f'[[probe]]\nid = "river-{n}"\nbin = "rivers"\ndifficulty = "easy"\nkind = "text"\nanswer = "Danube"\n'
-        f'questions = ["Which river flows through city {n}? Answer with its name."]\nsource = "An atlas"\n\n'
-        for n in range(6)
-    )
-    path = tmp_path / "six.toml"
-    path.write_text(f'id = "six"\nversion = "1"\n\n{probes}', encoding="utf-8")
     with Stub(completion({"content": REPLY})) as model:
-        done = ask(selfdiag, path, model)
-    assert done.returncode == 0, done.stderr
+        assert ask(selfdiag, rivers(tmp_path, 8), model).returncode == 0
     judge = Judge()
     monkeypatch.setattr(judging, "judge_provider", lambda *_: judge)
     judged = judging.judge_run(tmp_path / "run", judging.JudgeSettings(model="openai:j"))
 
     async def listen() -> None:
-        for done in (1, 2, 3):
+        for done in (1, 2, 3, 4, 5):
             found = await anext(judged)
-            assert (found.opinion, found.done, found.total) == ("same", done, 6)
+            assert (found.opinion, found.done, found.total) == ("same", done, 8)
         with pytest.raises(SelfdiagError, match="the judge openai:j cannot be asked: no more"):
             await anext(judged)
 
     asyncio.run(listen())
-    assert (judge.most, judge.under_way, judge.gone) == (3, 0, True)
+    # what was under way at the fault is kept, and nothing went out after it
+    assert (judge.asked, judge.most, judge.under_way, judge.gone) == (6, 3, 0, True)
     kept = [record.judge.opinion for record in read_run(tmp_path / "run").latest().values() if record.judge is not None]
-    assert kept == ["same"] * 3
+    assert kept == ["same"] * 5
+
+
+class Overloaded(Judge):
+    """Takes one call at a time, and says so to any other."""
+
+    concurrency = 4
+
+    async def ask(self, call: Call) -> Reply:
+        self.asked += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            await asyncio.sleep(0.01)
+            if self.under_way > 1:
+                raise ProviderError("provider", "too many at once", retry=True, retry_after=0.05, overloaded=True)
+            return Reply(text='{"answer": "same"}')
+        finally:
+            self.under_way -= 1
+
+
+@pytest.mark.parametrize(("concurrency", "most"), [(None, 4), (1, 1)])
+def test_a_judge_that_is_asked_too_much_at_once_is_asked_less(
+    selfdiag, tmp_path, monkeypatch, concurrency: int | None, most: int
+) -> None:
+    with Stub(completion({"content": REPLY})) as model:
+        assert ask(selfdiag, rivers(tmp_path, 12), model).returncode == 0
+    judge = Overloaded()
+    monkeypatch.setattr(judging, "judge_provider", lambda *_: judge)
+
+    async def judged() -> int:
+        settings = judging.JudgeSettings(model="openai:j", concurrency=concurrency)
+        return len([one async for one in judging.judge_run(tmp_path / "run", settings)])
+
+    assert asyncio.run(judged()) == 12
+    assert judge.most == most
+
+
+class Stopped(Judge):
+    async def ask(self, call: Call) -> Reply:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(60)
+        raise AssertionError("nobody stopped it")
+
+
+class Foreign(Judge):
+    async def ask(self, call: Call) -> Reply:
+        raise KeyError("somebody's package")
+
+
+@pytest.mark.parametrize(
+    ("judge", "code", "said"),
+    [(Stopped(), 130, "stopped while the judge was asked"), (Foreign(), 3, "cannot be asked: KeyError")],
+)
+def test_the_audit_is_told_whatever_becomes_of_its_judge(selfdiag, battery, monkeypatch, judge, code, said) -> None:
+    monkeypatch.setattr(judging, "judge_provider", lambda *_: judge)
+    with Stub(completion({"content": REPLY})) as model:
+        done = ask(selfdiag, battery, model, "--judge", "openai:j", "--plain")
+    assert done.returncode == code
+    assert "insufficient evidence" in done.stdout
+    assert said in done.stderr and "ask again with: selfdiag run --resume" in done.stderr

@@ -1,5 +1,6 @@
 """A run that is killed at any moment and resumed is the undisturbed run."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -8,6 +9,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from selfdiag.runs import session as session_module
+from selfdiag.runs.events import Finished
+from selfdiag.runs.records import RunSettings
+from selfdiag.runs.session import Session
 from selfdiag.runs.shelf import find_run
 from selfdiag.runs.store import read_run
 
@@ -111,6 +118,18 @@ def test_a_changed_battery_or_version_is_refused(selfdiag, tmp_path: Path) -> No
     refused = selfdiag("run", "--resume", "run")
     assert refused.returncode == 2
     assert "was made with selfdiag 9." in refused.stderr
+    manifest.write_text(manifest.read_text().replace('"selfdiag": "9.', '"selfdiag": "\\u001b[31m' + "9" * 500))
+    refused = selfdiag("run", "--resume", "run")
+    assert refused.returncode == 2
+    assert "\x1b" not in refused.stderr and len(refused.stderr) < 400
+
+
+async def test_TUI_27_a_stop_in_the_first_moment_is_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "_git_state", lambda: time.sleep(0.3) or "")
+    session = Session(RunSettings(model="persona:calibrated", limit=2), folder=tmp_path / "run")
+    asyncio.get_running_loop().call_later(0.05, session.stop)
+    assert [event async for event in session.events()] == [Finished(outcome="stopped")]
+    assert not (tmp_path / "run").exists()
 
 
 def test_errors_are_asked_again(selfdiag, tmp_path: Path) -> None:
