@@ -20,7 +20,7 @@ version = "1"
 
 # A probe is a short question with one right, stable answer.
 [[probe]]
-id = "harbour-01"                     # unique; letters, digits, dots, hyphens
+id = "harbour-01"                     # unique; letters, digits, . - _, a letter or digit first
 bin = "harbours"                      # the topic; any word
 difficulty = "easy"                   # easy, medium or hard
 kind = "number"                       # number, text, choice, set, sequence, date, expression or code

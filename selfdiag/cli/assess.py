@@ -97,7 +97,7 @@ def _years(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     metavar="LIST",
     help=f"End with {ExitCode.GATE_FAILED:d} unless reached, such as x4=.6,msi=.8; delta is at most.",
 )
-@click.option("--online", is_flag=True, help="Look up the DOIs that it cites, at doi.org.")
+@click.option("--online", is_flag=True, help="Look up the DOIs that it cites, at doi.org and where it redirects to.")
 @click.option("--rationale", is_flag=True, help="Ask why with every self-report; kept, never scored.")
 @seed_option
 @out_option
