@@ -126,12 +126,14 @@ class Anthropic(Service):
             raise ProviderError("provider", "the server's reply holds no content", retry=True)
         blocks = mappings(content)
         self._served = one_line(str(said.get("model") or self._served), 200)
-        self._thinking.add(call, thought=any(str(block.get("type")).endswith("thinking") for block in blocks))
+        thought = any(str(block.get("type")).endswith("thinking") for block in blocks)
+        self._thinking.add(call, thought=thought)
         usage = mapping(said.get("usage"))
         finish = one_line(str(reason or "stop"), 60)
         return Reply(
             text=clipped(_joined(blocks, "text")),
             reasoning=clipped(_joined(blocks, "thinking")),
+            thought=thought,
             finish_reason=_FINISH.get(finish, finish),
             latency_s=latency,
             prompt_tokens=count(usage.get("input_tokens")),

@@ -79,11 +79,13 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     ``finish_reason`` is ``stop``, ``length``, ``filter`` or the server's own word; token counts are None
     where the server gives none; ``served_name`` is the model that the server says has answered. ``tokens`` are
-    those of ``text`` in order, empty where the server gives none.
+    those of ``text`` in order, empty where the server gives none. ``thought`` says that the model has reasoned, which
+    some servers count and do not show in ``reasoning``.
     """
 
     text: str
     reasoning: str = ""
+    thought: bool = False
     finish_reason: str = "stop"
     latency_s: float = 0.0
     prompt_tokens: int | None = None
@@ -99,8 +101,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     ``server`` is the host it is asked at and ``remote`` whether that is another machine. ``details`` are plain
     words for the manifest, by name: ``size``, ``quantisation``, ``context``, ``capabilities``, ``server_version``,
-    ``asked_without`` (parameters that the server refused), ``thinking`` (when it was not what was asked for),
-    ``connection`` (when others can read it on the way).
+    ``remote_host`` (where the server passes the questions on to), ``asked_without`` (parameters that the server
+    refused), ``thinking`` (when it was not what was asked for), ``connection`` (when others can read it on the way).
     """
 
     provider: str
@@ -112,9 +114,13 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     server: str = ""
     details: dict[str, str] = {}
 
+    def place(self) -> str:
+        """Return which host answers, and through which server where that one passes on; empty when unknown."""
+        return " through ".join(filter(None, (self.details.get("remote_host", ""), self.server)))
+
     def destination(self) -> str:
-        """Return where the questions go, in words: a host, and whether others can read them on the way."""
-        place = self.server or "another machine"
+        """Return where the questions go, in words: the place, and whether others can read them on the way."""
+        place = self.place() or "another machine"
         return ", ".join(filter(None, (place, self.details.get("connection", ""))))
 
 
@@ -123,8 +129,8 @@ class ProviderOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     ``battery`` is the run's drawn ``selfdiag.battery.items.Battery``, ``assessed`` its
     ``selfdiag.battery.self_assessment.SelfAssessment`` if it asks one, and ``seed`` its seed; only the simulated
-    provider looks at them. ``waiting`` is called with a plain sentence while the provider waits
-    for something a person should know of.
+    provider looks at them. ``waiting`` is called with a plain sentence about what a person should know of: that the
+    provider waits for something, or where the questions go.
     """
 
     base_url: str = ""

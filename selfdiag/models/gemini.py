@@ -162,11 +162,13 @@ class Gemini(Service):
         reasoning, text = (_joined(parts, thought=thought) for thought in (True, False))
         usage = mapping(said.get("usageMetadata"))
         spent, thought_of = count(usage.get("candidatesTokenCount")), count(usage.get("thoughtsTokenCount"))
-        self._thinking.add(call, thought=bool(reasoning or thought_of))
+        thought = bool(reasoning or thought_of)
+        self._thinking.add(call, thought=thought)
         reason = one_line(str(candidate.get("finishReason") or "STOP"), 60)
         return Reply(
             text=clipped(text),
             reasoning=clipped(reasoning),
+            thought=thought,
             finish_reason="filter" if reason in _FILTERS else _FINISH.get(reason, reason),
             latency_s=latency,
             prompt_tokens=count(usage.get("promptTokenCount")),

@@ -76,8 +76,12 @@ class Ollama:
             if isinstance(error, ProviderError):
                 raise SelfdiagError(str(error), exit_code=3) from error
             raise
-        if self._address.note and self._waiting is not None:
-            self._waiting(self._address.note)
+        if self._waiting is not None:
+            if self._address.note:
+                self._waiting(self._address.note)
+            if self._model.remote and not Description(name=self._name).remote:
+                # only the look-up has told, so nobody was asked about it
+                self._waiting(f"every question leaves this machine and goes to {self.info().destination()}")
         return self
 
     async def __aexit__(
@@ -201,6 +205,7 @@ class Ollama:
         return Reply(
             text=found.text,
             reasoning=found.thinking,
+            thought=thought,
             finish_reason=found.finish_reason,
             latency_s=latency,
             prompt_tokens=found.prompt_tokens,

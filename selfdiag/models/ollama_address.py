@@ -10,7 +10,9 @@ import msgspec
 
 from selfdiag.models.address import http_parts
 
-_PORTS = {"": 11434, "http": 80, "https": 443}
+PORT = 11434
+"""Where an Ollama server listens unless it is told otherwise."""
+_PORTS = {"": PORT, "http": 80, "https": 443}
 """The port that counts when none is written, by the scheme as it is written."""
 _API_PATH = re.compile(r"/(?:v1|api)(?:/(?:chat(?:/completions)?|completions|generate|tags|models))?$")
 

@@ -51,6 +51,11 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.remote_host) or self.name.lower().endswith(CLOUD)
 
     @property
+    def place(self) -> str:
+        """Where the server passes prompts on to, in words; empty when it keeps them."""
+        return self.remote_host or ("Ollama's cloud" if self.remote else "")
+
+    @property
     def chats(self) -> bool:
         """Whether it can answer; a server that does not say is believed to."""
         known = self.capabilities or ()
@@ -68,7 +73,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
             "quantisation": self.quantisation,
             "context": str(self.context or ""),
             "capabilities": ", ".join(self.capabilities or ()),
-            "remote_host": self.remote_host,
+            "remote_host": self.place,
         }
         return {name: one_line(word) for name, word in named.items() if word}
 

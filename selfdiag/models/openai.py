@@ -18,6 +18,7 @@ from selfdiag.models.concessions import Concessions, Refusal
 from selfdiag.models.event_stream import unstreamed
 from selfdiag.models.http import Response, Wire
 from selfdiag.models.json_values import count, mapping, mappings
+from selfdiag.models.ollama_address import PORT as OLLAMA_PORT
 from selfdiag.models.reply_tokens import spelling_tokens
 from selfdiag.models.server_words import document_of, error_of, is_loading, is_overflow, refusal_of, tells_error
 from selfdiag.models.service_keys import key_advice, key_of, offered
@@ -35,6 +36,11 @@ every request they do not understand."""
 _FINISH = {"content_filter": "filter", "max_tokens": "length", "model_length": "length", "eos": "stop"}
 """Other servers' words for reasons that have one."""
 _REASONING = ("reasoning_content", "reasoning")
+_OLLAMA = (
+    f"port {OLLAMA_PORT} is Ollama's, which this way cuts prompts to a context of its own without a word; "
+    "ollama:NAME sets the context and is told of a prompt that does not fit"
+)
+"""What is to be said of an address at Ollama's port."""
 _REFUSING = frozenset({200, 400, 415, 422, 500, 501})
 """Statuses with which servers refuse a parameter; 200 is an error without a status of its own."""
 
@@ -45,7 +51,8 @@ class OpenAICompatible:
     Parameters that the server refuses are left away from then on, and ``info`` says which. ``think`` is sent as
     ``reasoning_effort``, and not at all when it is off: there is no word for off that every server takes, and a
     model that reasons unless told otherwise will do so; ``info`` says that too. ``waiting`` is called with a plain
-    sentence when the server still loads its model. ``on_key`` is what to do about the key when the server refuses it.
+    sentence when the server still loads its model, and with what is to be said of its address, if anything. ``on_key``
+    is what to do about the key when the server refuses it.
     """
 
     takes_schema = True
@@ -76,6 +83,9 @@ class OpenAICompatible:
 
     async def __aenter__(self) -> OpenAICompatible:
         await self._wire.__aenter__()
+        note = self._info.details.get("address", "")
+        if note and self._waiting is not None:
+            self._waiting(note)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -165,9 +175,11 @@ class OpenAICompatible:
         reason = _FINISH.get(said, said)
         if reason == "error":
             raise ProviderError("provider", f"{one_line(self._url)} broke off its reply", retry=True)
+        counted = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
         reply = Reply(
             text=clipped(text or refusal),
             reasoning=clipped(reasoning),
+            thought=bool(reasoning or counted or "<think" in text),
             finish_reason=reason,
             latency_s=latency,
             prompt_tokens=count(usage.get("prompt_tokens")),
@@ -176,18 +188,17 @@ class OpenAICompatible:
             refusal=bool(refusal) or reason == "filter",
             tokens=spelling_tokens(mapping(choice.get("logprobs")).get("content"), text or refusal),
         )
-        self._compare(call, reply, usage)
+        self._compare(call, reply)
         return reply
 
-    def _compare(self, call: Call, reply: Reply, usage: dict[str, Any]) -> None:
+    def _compare(self, call: Call, reply: Reply) -> None:
         """Note where a reply is not what was asked for."""
         if reply.completion_tokens is not None and reply.completion_tokens > call.max_tokens:
             came = f"{reply.completion_tokens} tokens came for a limit of {call.max_tokens}"
             self._notes["token_limit"] = f"not kept by the server: {came}"
         if call.logprobs and reply.text and not reply.tokens:
             self._notes["logprobs"] = "not given by the server"
-        counted = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
-        self._thinking.add(call, thought=bool(reply.reasoning or counted or "<think" in reply.text))
+        self._thinking.add(call, thought=reply.thought)
 
 
 def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
@@ -200,7 +211,13 @@ def provider(name: str, options: ProviderOptions) -> OpenAICompatible:
     url = DEFAULT_URL if own else base_url(options.base_url, "openai", version="v1", below_paths=False)
     key = key_of("openai", own_service=own)
     on_key = key_advice("openai", own_service=own, sent=key is not None)
-    info = ModelInfo(provider="openai", name=name, remote=not is_loopback(url), server=urlsplit(url).netloc)
+    info = ModelInfo(
+        provider="openai",
+        name=name,
+        remote=not is_loopback(url),
+        server=urlsplit(url).netloc,
+        details={"address": _OLLAMA} if urlsplit(url).port == OLLAMA_PORT else {},
+    )
     return OpenAICompatible(info, url, key, options.timeout, options.waiting, on_key)
 
 

@@ -72,11 +72,6 @@ def build(model: str, options: ProviderOptions) -> Provider:
     return built
 
 
-def listings() -> list[Listing]:
-    """Return what each installed provider offers, without connecting anywhere."""
-    return [listing for name, point in providers().items() for listing in _listed(name, point, _offered)]
-
-
 def discovered(provider: str = "") -> list[Listing]:
     """Return what each installed provider, or one of them, finds when it looks; all look at the same time.
 
@@ -95,7 +90,7 @@ def discovered(provider: str = "") -> list[Listing]:
     answers: dict[str, list[Listing]] = {}
 
     def look(name: str, point: EntryPoint) -> None:
-        answers[name] = _listed(name, point, _found)
+        answers[name] = _listed(name, point)
 
     # threads of their own, because a provider of another package may block its event loop; daemons, because it may
     # do so for ever
@@ -123,13 +118,13 @@ def run_briefly(work: Awaitable[T], seconds: float) -> T:
     return asyncio.run(bounded())
 
 
-def _listed(name: str, point: EntryPoint, look: Callable[[str, Any], list[Listing]]) -> list[Listing]:
+def _listed(name: str, point: EntryPoint) -> list[Listing]:
     """Return what looking at a provider brings; one that fails must not hide the others."""
     try:
         factory = point.load()
         module = sys.modules.get(getattr(factory, "__module__", ""))
         # another package may fill the fields with anything
-        listings = msgspec.convert(msgspec.to_builtins(look(name, module)), list[Listing])
+        listings = msgspec.convert(msgspec.to_builtins(_found(name, module)), list[Listing])
     except Exception as error:  # noqa: BLE001 - as above
         return [_absent(name, error)]
     return [_harmless(listing) for listing in listings]

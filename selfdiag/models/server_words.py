@@ -179,16 +179,6 @@ def is_loading(refusal: Refusal) -> bool:
     return refusal.status == 503 and "loading" in refusal.words.lower()
 
 
-def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return how many seconds a server asks to wait, or None.
-
-    ``Retry-After`` counts before the reset headers of rate limits; it may be a number of seconds or a date, and
-    one in the past means no wait. Of several resets the last counts.
-    """
-    wait = _retry_after(headers, now)
-    return _last_reset(headers) if wait is None else wait
-
-
 def excerpt(body: bytes) -> str:
     """Return the beginning of a body as one line of text, without markup."""
     hidden = r"<(script|style)\b.*?(</\1\s*>|$)|<!--.*?(-->|$)|<[^>]*(>|$)"

@@ -28,6 +28,10 @@ from selfdiag.runs.store import Run
 
 CONFIDENT = 80
 """From this confidence on, 0-100, a wrong answer is a confident error."""
+AGAINST = "the model thinks although it was asked not to"
+"""What a provider's details say of such a model, and the summary after them."""
+WITH_CONTEXT = ("embedded", "gguf", "ollama")
+"""Providers whose context the run sets; it bounds their replies before any limit does."""
 
 
 def summarise(
@@ -216,10 +220,7 @@ def _run_notes(run: Run, records: Sequence[Record], scale_note: str, measured: S
         f"{note}; try harder ones with --fresh 1 --hardness 5" if "too easy" in note else note
         for note in measured.notes
     ]
-    if manifest.settings.think == "off" and any(record.reasoning for record in records):
-        cut = any(record.outcome == "truncated" for record in records)
-        more = "; replies were cut, so give it room with --num-ctx 18432" if cut else ""
-        notes.append(f"the model thinks although it was asked not to{more}")
+    notes += _thinking_notes(run, records)
     if "logprob" in manifest.settings.confidence and not any(r.token_confidence is not None for r in records):
         notes.append("the server gives no token probabilities")
     if any(record.outcome == "overflow" for record in records):
@@ -231,3 +232,19 @@ def _run_notes(run: Run, records: Sequence[Record], scale_note: str, measured: S
         notes.append(f"the server says that {served!r} answered, not {name!r}")
     notes += run.problems
     return tuple(notes)
+
+
+def _thinking_notes(run: Run, records: Sequence[Record]) -> list[str]:
+    """Return what must be said of a model that thinks unasked, or that its limit has cut while it thought."""
+    model, settings = run.manifest.model, run.manifest.settings
+    cut = [record for record in records if record.outcome == "truncated"]
+    if settings.think != "off":
+        # thoughts without an end, or none shown
+        if any("unclosed_reasoning" in record.flags or not record.raw.strip() for record in cut):
+            return ["replies were cut while the model was thinking: give it room with a larger --max-tokens"]
+        return []
+    # a service may count thoughts and show none
+    if not (any(record.reasoning for record in records) or model.details.get("thinking") == AGAINST):
+        return []
+    room = "--num-ctx 18432" if model.provider in WITH_CONTEXT else "a larger --max-tokens"
+    return [f"{AGAINST}; replies were cut, so give it room with {room}" if cut else AGAINST]

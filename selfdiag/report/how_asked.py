@@ -105,7 +105,7 @@ def _flat(name: str, value: object) -> list[tuple[str, str]]:
 def _where(manifest: Manifest) -> str:
     model = manifest.model
     if model.remote:
-        return f"{model.server or 'a remote server'} (another machine)"
+        return f"{model.place() or 'a remote server'} (another machine)"
     return f"{model.server} (this machine)" if model.server else "this machine"
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 
 import msgspec
 
+from selfdiag.elicit.reasoning import set_reasoning_aside
 from selfdiag.models.base import FATAL, Call, Provider, ProviderError, Reply
 from selfdiag.models.thinking import THINKING_TOKENS
 from selfdiag.models.transport import RepetitionBudget, RetryPolicy, ask_patiently
@@ -20,7 +21,7 @@ from selfdiag.runs.plan import Plan, open_calls, trial_id
 from selfdiag.runs.records import PlannedCall, Record, RunSettings
 from selfdiag.runs.store import RunWriter
 from selfdiag.runs.turns import Turns
-from selfdiag.safety import one_line
+from selfdiag.safety import SelfdiagError, one_line
 
 TRIAL = "trial"
 TRIAL_CALLS = 5
@@ -90,7 +91,8 @@ class Engine:
         if self._going.is_set():
             self._going.clear()
             self._tell(Paused(paused=True))
-            self._writer.sync()
+            with suppress(SelfdiagError):  # a pause is no place to fail at: the next record tells of a full disk
+                self._writer.sync()
 
     def go_on(self) -> None:
         """Go on after a pause."""
@@ -231,7 +233,7 @@ class Engine:
                 if isinstance(entry, _Landed) and entry.call is None:
                     # a server that the warm-up cannot reach after all retries is not tried with every item
                     if isinstance(entry.result, ProviderError) and entry.result.kind in HOPELESS:
-                        yield self._fail(entry.result.kind, str(entry.result))
+                        yield self._fail(entry.result.kind, one_line(str(entry.result), 400))
                     continue
                 yield entry
             for worker in self._workers:
@@ -341,4 +343,10 @@ def _with_cost_of(reply: Reply, cut: Reply) -> Reply:
 
 
 def _cut_while_thinking(call: Call, reply: Reply) -> bool:
-    return reply.finish_reason == "length" and (call.think != "off" or bool(reply.reasoning))
+    if reply.finish_reason != "length":
+        return False
+    if call.think != "off" or reply.thought or reply.reasoning:
+        return True
+    # some servers leave the thoughts in the text
+    aside = set_reasoning_aside(reply.text)
+    return aside.unclosed or bool(aside.reasoning)

@@ -15,6 +15,9 @@ from selfdiag.elicit.prompts import RESPONSE_SCHEMA
 from selfdiag.models import anthropic, service, service_keys
 from selfdiag.models.anthropic import discover, offer, provider
 from selfdiag.models.base import Call, ModelInfo, Provider, ProviderError, ProviderOptions, Reply
+from selfdiag.runs.plan import make_plan
+from selfdiag.runs.records import RunSettings
+from selfdiag.runs.replies import grade_reply
 from selfdiag.safety import SelfdiagError
 
 CALL = Call(system="Answer briefly.", user="What is the capital of France?")
@@ -335,7 +338,8 @@ async def test_API_30_blocks_are_told_apart_by_type(content: list[Any], text: st
 )
 async def test_thinking_that_was_not_asked_for_is_noted(block: dict[str, Any], thinks: bool) -> None:
     with Stub(message(block, TEXT)) as stub:
-        _, info = await asked(stub)
+        (reply,), info = await asked(stub)
+    assert reply.thought is thinks
     assert info.details.get("thinking", "") == ("the model thinks although it was asked not to" if thinks else "")
     with Stub(message(block, TEXT)) as stub:
         _, info = await asked(stub, THINKING)
@@ -345,6 +349,8 @@ async def test_thinking_that_was_not_asked_for_is_noted(block: dict[str, Any], t
 async def test_API_31_an_empty_reply_keeps_why_it_ended() -> None:
     reply = await replied(as_json({"content": [], "stop_reason": "end_turn"}))
     assert (reply.text, reply.finish_reason, reply.refusal) == ("", "stop", False)
+    probe = make_plan(RunSettings(model="anthropic:m")).drawn.probes[0]
+    assert grade_reply(probe, reply.text, reply.finish_reason).outcome == "empty"
 
 
 async def test_API_32_a_refusal_is_told_apart() -> None:

@@ -8,7 +8,9 @@ import logging
 import ssl
 import traceback
 from collections.abc import Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +24,14 @@ from selfdiag.models.alike_faults import AlikeFaults
 from selfdiag.models.base import FATAL, Call, ModelInfo, ProviderError, ProviderOptions, Reply
 from selfdiag.models.http import Response, open_client
 from selfdiag.models.openai import OpenAICompatible, provider
-from selfdiag.models.server_words import error_of, tells_error, wait_asked_for, words_of
+from selfdiag.models.server_words import error_of, tells_error, words_of
 from selfdiag.models.transport import RepetitionBudget, RetryPolicy, ask_patiently
+from selfdiag.protocols.audit import summarise
+from selfdiag.runs.plan import make_plan
+from selfdiag.runs.records import RunSettings
+from selfdiag.runs.replies import grade_reply
+from selfdiag.runs.session import Session
+from selfdiag.runs.store import read_run
 from selfdiag.safety import SelfdiagError
 
 CALL = Call(system="Reply as JSON.", user="2 + 2?")
@@ -91,6 +99,11 @@ async def patiently(
     return result, attempts, told
 
 
+def graded(reply: Reply) -> str:
+    probe = make_plan(RunSettings(model="openai:m")).drawn.probes[0]
+    return grade_reply(probe, reply.text, reply.finish_reason).outcome
+
+
 def refused(message: str, status: int = 400, **fields: Any) -> Answer:
     return as_json({"error": {"message": message, **fields}}, status)
 
@@ -112,6 +125,14 @@ async def test_API_01_another_name_for_the_limit() -> None:
         *[(False, 256)] * 3,
     ]
     assert details["asked_without"] == "max_tokens: sent as max_completion_tokens"
+
+
+async def test_API_01_a_server_that_refuses_for_ever_is_left() -> None:
+    wrong = refused("Unsupported parameter: 'max_tokens'", param="max_tokens", code="unsupported_parameter")
+    result, requests, _ = await asked(wrong)
+    assert isinstance(result, ProviderError)
+    assert (result.kind, result.retry) == ("config", False)
+    assert ["max_tokens" in request.json() for request in requests] == [True, False]
 
 
 async def test_API_01_a_server_that_ignores_the_limit_is_told() -> None:
@@ -139,8 +160,26 @@ async def test_API_05_a_limit_used_up_by_thinking_is_a_cut_reply() -> None:
     )
     assert isinstance(result, Reply)
     assert (result.text, result.finish_reason, result.completion_tokens) == ("", "length", 200)
+    assert (result.thought, graded(result)) == (True, "truncated")
     assert details["thinking"] == "the model thinks although it was asked not to"
     assert len(requests) == 1
+
+
+async def test_API_05_thinking_out_of_sight_gets_more_room_and_is_told(tmp_path: Path) -> None:
+    usage = {"completion_tokens": 200, "completion_tokens_details": {"reasoning_tokens": 199}}
+    with Stub(completion({"content": ""}, finish_reason="length", usage=usage)) as stub:
+        settings = RunSettings(
+            model="openai:a", base_url=stub.url, sections=("probes",), limit=1, structured="off", concurrency=1
+        )
+        session = Session(settings, folder=tmp_path / "run")
+        async with asyncio.timeout(30), aclosing(session.events()) as events:
+            assert [event async for event in events]
+    # the warm-up finds it out, and no call is asked a third time
+    assert [request.json()["max_tokens"] for request in stub.requests] == [512, 8192, 8192, 16384]
+    found = summarise(read_run(session.folder), draws=50)
+    assert found.counts["probes"]["truncated"] == 1
+    told = "the model thinks although it was asked not to; replies were cut, so give it room with a larger --max-tokens"
+    assert told in found.notes
 
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
@@ -154,6 +193,7 @@ async def test_API_06_both_names_of_the_reasoning(name: str) -> None:
 async def test_API_07_an_answer_among_the_thoughts_is_no_answer() -> None:
     reply = await replied(completion({"content": None, "reasoning_content": ANSWER}), call=SHAPED)
     assert (reply.text, reply.reasoning, reply.finish_reason) == ("", ANSWER, "stop")
+    assert graded(reply) == "empty"
 
 
 async def test_API_08_content_in_parts() -> None:
@@ -256,7 +296,8 @@ async def test_API_12_a_refusal_is_one() -> None:
     ],
 )
 async def test_API_14_every_form_of_retry_after(said: str, seconds: float | None) -> None:
-    assert wait_asked_for({"retry-after": said}, NOW) == seconds
+    document = response(429, {"error": "slow down"}, {"retry-after": said})
+    assert error_of(document, "here", now=NOW).retry_after == seconds
     error = await failed(as_json({"error": "slow down"}, 429, {"Retry-After": said}))
     assert error.retry
     assert (error.retry_after is None) is (seconds is None)
@@ -449,7 +490,7 @@ async def test_API_28_an_empty_reply_in_json_mode_is_asked_for_once_more() -> No
     assert "json_mode" in details
     result, requests, _ = await asked(completion({"content": " "}), call=SHAPED)
     assert isinstance(result, Reply)
-    assert (result.text, len(requests)) == (" ", 2)
+    assert (result.text, len(requests), graded(result)) == (" ", 2, "empty")
     for call, answer in (
         (CALL, completion({"content": ""})),
         (SHAPED, completion({"content": ""}, finish_reason="length")),
@@ -853,6 +894,23 @@ def test_500s_count_one_after_the_other() -> None:
     assert [apart.met("no question", 2.0 * n, 2.0 * n + 1) for n in range(3)] == [1, 2, 3]
     apart.forget()
     assert apart.met("crash", 30.0, 31.0, questions[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("http://127.0.0.1:11434/v1", True),
+        ("10.0.0.1:11434", True),
+        ("http://127.0.0.1:8080/v1", False),
+        ("http://example.org/v1", False),
+    ],
+)
+async def test_OLL_43_the_native_provider_is_named_at_its_port(address: str, told: bool) -> None:
+    said: list[str] = []
+    async with provider("a", ProviderOptions(base_url=address, waiting=said.append)) as model:
+        details = model.info().details
+    assert said == ([details["address"]] if told else [])
+    assert ("ollama:NAME" in details.get("address", "")) is told
 
 
 async def test_thinking_that_was_not_asked_for_is_noted() -> None:

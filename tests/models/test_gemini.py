@@ -143,6 +143,7 @@ async def test_a_plain_reply_is_mapped() -> None:
     assert reply.text == "Paris"
     assert (reply.finish_reason, reply.refusal, reply.overflow, reply.reasoning) == ("stop", False, False, "")
     assert (reply.prompt_tokens, reply.completion_tokens) == (12, 12)
+    assert reply.thought
     assert reply.latency_s > 0
     assert (reply.served_name, info.served_name) == ("gemini-served", "gemini-served")
     assert (info.provider, info.name, info.server) == ("gemini", "gemini-x", f"127.0.0.1:{stub.port}")
@@ -262,6 +263,7 @@ async def test_API_33_a_candidate_without_parts_is_a_cut_reply() -> None:
         reply = await replied(as_json({"candidates": [candidate], "usageMetadata": usage}))
         assert (reply.text, reply.finish_reason, reply.refusal) == ("", "length", False)
         assert (reply.prompt_tokens, reply.completion_tokens) == (None, 2999)
+        assert (reply.thought, reply.reasoning) == (True, "")
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT"])

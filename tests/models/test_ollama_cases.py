@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,15 @@ from selfdiag.models.ollama_address import read_address
 from selfdiag.models.ollama_server import OllamaServer, same_model
 from selfdiag.models.ollama_stream import MAX_BLANK, read_stream
 from selfdiag.models.transport import RetryPolicy, ask_patiently
+from selfdiag.protocols.audit import summarise
+from selfdiag.report.how_asked import method_rows
+from selfdiag.runs.engine import MAX_CONSECUTIVE_ERRORS
+from selfdiag.runs.events import Event, Failed
+from selfdiag.runs.plan import make_plan
+from selfdiag.runs.records import RunSettings
+from selfdiag.runs.replies import grade_reply
+from selfdiag.runs.session import Session
+from selfdiag.runs.store import read_run
 from selfdiag.safety import SelfdiagError
 
 CALL = Call(system="Answer briefly.", user="Which planet is closest to the Sun?", max_tokens=64)
@@ -89,6 +100,16 @@ def read(reply: Reply) -> Reading:
     return read_reply(reply.text, cut=reply.finish_reason == "length")
 
 
+def graded(reply: Reply) -> str:
+    probe = make_plan(RunSettings(model="ollama:m")).drawn.probes[0]
+    return grade_reply(probe, reply.text, reply.finish_reason).outcome
+
+
+async def ran(session: Session) -> list[Event]:
+    async with asyncio.timeout(30), aclosing(session.events()) as events:
+        return [event async for event in events]
+
+
 def unused_port() -> int:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
@@ -100,11 +121,24 @@ async def test_OLL_01_thinking_that_eats_the_budget_is_a_cut_reply() -> None:
     cut = streamed(line(thinking="Let me consider…"), end("length", generated=64))
     reply = await replied(cut, call=THINKING, name=THINKER.name)
     assert (reply.text, reply.reasoning, reply.finish_reason) == ("", "Let me consider…", "length")
-    assert reply.completion_tokens == 64
+    assert (reply.completion_tokens, reply.thought) == (64, True)
     # a server that does not say why it ended
     reply = await replied(streamed(line(thinking="Let me"), end(None, generated=64)), call=THINKING, name=THINKER.name)
     assert reply.finish_reason == "length"
     assert (await replied(streamed(line("4"), end(None, generated=63)))).finish_reason == "stop"
+
+
+async def test_OLL_01_a_run_says_what_gives_such_a_model_room(tmp_path: Path) -> None:
+    cut = streamed(line(thinking="Let me consider…"), end("length", generated=64))
+    with OllamaStub(*[cut] * 9) as stub:
+        settings = RunSettings(
+            model=f"ollama:{THINKER.name}", base_url=stub.url, sections=("probes",), limit=1, structured="off"
+        )
+        session = Session(settings, folder=tmp_path / "run")
+        await ran(session)
+    assert [chat["options"]["num_predict"] for chat in stub.chats] == [512, 8192, 8192, 16384]
+    told = "the model thinks although it was asked not to; replies were cut, so give it room with --num-ctx 18432"
+    assert told in summarise(read_run(session.folder), draws=50).notes
 
 
 async def test_OLL_02_a_schema_is_not_believed_to_have_held() -> None:
@@ -182,7 +216,7 @@ async def test_OLL_06_thinking_that_cannot_be_switched_off_is_told_and_given_roo
             assert model.max_tokens == 8192
             assert model.info().details["thinking"] == "the model thinks although it was asked not to"
     assert stub.chats[0]["think"] is False
-    assert (read(reply).answer, reply.reasoning) == ("4", "Hm.")
+    assert (read(reply).answer, reply.reasoning, reply.thought) == ("4", "Hm.", True)
 
 
 @pytest.mark.parametrize("reason", ["load", "unload"])
@@ -250,13 +284,15 @@ async def test_OLL_11_endless_white_space_is_left_at_some_point() -> None:
                 reply = await model.ask(CALL)
         assert reply.finish_reason == "length"
         assert len(reply.text) <= len(text) + MAX_BLANK
-        assert read(reply).answer == ("4" if text == whole else None)
+        found = read(reply)
+        expected = ("4", 80, False) if text == whole else (None, None, True)
+        assert (found.answer, found.confidence, found.truncated) == expected
 
 
 async def test_OLL_11_white_space_in_one_piece_is_cut_too() -> None:
     reply = await replied(streamed(line('{"answer":"4","confidence":80}' + "\n" * 5000, done=True, done_reason="stop")))
     assert len(reply.text) <= 30 + MAX_BLANK
-    assert (reply.finish_reason, read(reply).answer) == ("stop", "4")
+    assert (reply.finish_reason, read(reply).answer, read(reply).confidence) == ("stop", "4", 80)
     pieces = [line("x" + " " * 200) for _ in range(3)]
     assert (await replied(streamed(*pieces, end()))).text == ("x" + " " * 200) * 3
 
@@ -652,6 +688,30 @@ async def test_OLL_33_one_crash_of_several_calls_counts_once() -> None:
     assert [attempts for _, attempts in replies] == [2, 2, 2, 2]
 
 
+async def test_OLL_33_a_run_ends_after_some_crashes_and_what_was_answered_counts(tmp_path: Path) -> None:
+    crash = refused("model runner has unexpectedly stopped, this may be due to resource limitations", 500)
+    answered = streamed(line('{"answer": "zzz", "confidence": 40}'), end())
+    # the warm-up is the eighth
+    with OllamaStub(*[answered] * 8, *[crash] * 40) as stub:
+        settings = RunSettings(
+            model=f"ollama:{PLAIN.name}", base_url=stub.url, sections=("probes",), limit=20, structured="off"
+        )
+        session = Session(settings, folder=tmp_path / "run")
+        (failure,) = [event for event in await ran(session) if isinstance(event, Failed)]
+    assert failure.kind == "provider"
+    assert failure.message.startswith(f"{MAX_CONSECUTIVE_ERRORS} calls in a row failed")
+    assert "unexpectedly stopped" in failure.message
+    found = summarise(read_run(session.folder), draws=50)
+    counts = found.counts["probes"]
+    # one more may have landed before the stop
+    assert counts["error"] in {MAX_CONSECUTIVE_ERRORS, MAX_CONSECUTIVE_ERRORS + 1}
+    assert (counts["incorrect"], counts["not_asked"]) == (7, 20 - 7 - counts["error"])
+    assert found.metrics["accuracy"].n == 7
+    assert (
+        f"incomplete: {counts['not_asked']} of 20 calls not asked, {counts['error']} ended in an error" in found.notes
+    )
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -727,6 +787,7 @@ async def test_OLL_38_an_empty_body_is_asked_for_once_more(generated: int | None
         async with model_of(stub) as model:
             reply = await model.ask(CALL)
     assert (reply.text, reply.finish_reason, len(stub.chats)) == ("", "stop", 2)
+    assert graded(reply) == "empty"
 
 
 async def test_OLL_38_what_was_generated_and_not_shown_is_not_asked_for_again() -> None:
@@ -734,6 +795,7 @@ async def test_OLL_38_what_was_generated_and_not_shown_is_not_asked_for_again() 
         async with model_of(stub, THINKER.name) as model:
             reply = await model.ask(THINKING)
     assert (reply.text, reply.reasoning, len(stub.chats)) == ("", "Hm.", 1)
+    assert graded(reply) == "empty"
 
 
 async def test_OLL_39_signing_in_is_a_command_and_no_address() -> None:
@@ -765,9 +827,44 @@ async def test_OLL_40_a_model_that_runs_elsewhere_is_said_to(model: Installed, r
             info = entered.info()
             await entered.ask(CALL)
     assert (listing.remote, info.remote) == (remote, remote)
-    assert info.details.get("remote_host", "") == model.remote_host
-    assert bool(said) is not remote  # nothing is loaded here
+    assert any("loading" in words for words in said) is not remote  # nothing is loaded here
     assert provider(model.name, ProviderOptions(base_url="http://10.0.0.1")).info().remote
+
+
+@pytest.mark.parametrize(
+    ("name", "remote_host", "before", "place"),
+    [
+        ("glm-5:cloud", "", "Ollama's cloud through ", "Ollama's cloud through "),
+        ("GPT-OSS:120b-Cloud", "", "Ollama's cloud through ", "Ollama's cloud through "),
+        ("glm-5:cloud", "https://ollama.com:443", "Ollama's cloud through ", "https://ollama.com:443 through "),
+        ("mine:latest", "https://ollama.com:443", "", "https://ollama.com:443 through "),
+        ("mine:latest", "far\x1b[2J.example", "", "far\\x1b[2J.example through "),
+        ("mine:latest", "", "", ""),
+    ],
+)
+async def test_OLL_40_where_prompts_go_is_told(name: str, remote_host: str, before: str, place: str) -> None:
+    said: list[str] = []
+    with OllamaStub(models=[Installed(name=name, digest="1", remote_host=remote_host)]) as stub:
+        here = f"127.0.0.1:{stub.port}"
+        (listing,) = await discover_at(stub.url)
+        model = model_of(stub, name, waiting=said.append)
+        assert (model.info().destination(), model.info().remote) == (before + here, bool(before))
+        async with model:
+            assert model.info().destination() == place + here
+    assert listing.details.get("remote_host", "") == place.removesuffix(" through ")
+    # what the name says was known before anybody agreed to the run
+    late = bool(place and not before)
+    assert said == [f"every question leaves this machine and goes to {place}{here}"] * late
+
+
+async def test_OLL_40_the_report_names_the_place(tmp_path: Path) -> None:
+    with OllamaStub(models=[Installed(name="mine:latest", digest="1", remote_host="https://ollama.com:443")]) as stub:
+        settings = RunSettings(model="ollama:mine:latest", base_url=stub.url, sections=("probes",), limit=1)
+        session = Session(settings, folder=tmp_path / "run")
+        await ran(session)
+    run = read_run(session.folder)
+    rows = dict(method_rows(run, summarise(run, draws=50)))
+    assert rows["asked at"] == f"https://ollama.com:443 through 127.0.0.1:{stub.port} (another machine)"
 
 
 @pytest.mark.parametrize("fault", ["silent", "stall", "drip"])

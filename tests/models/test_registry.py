@@ -137,7 +137,7 @@ def test_a_provider_that_cannot_be_loaded_is_one_line(
         registry.build("parrot:x", ProviderOptions())
 
 
-def test_listings_show_what_is_offered(
+def test_an_offer_counts_where_nothing_can_be_looked_for(
     installed: Callable[..., None], module: types.ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def factory(name: str, options: ProviderOptions) -> None: ...
@@ -145,15 +145,14 @@ def test_listings_show_what_is_offered(
     factory.__module__ = "parrot_plugin"
     module.factory = factory  # type: ignore[attr-defined]
     installed(parrot="parrot_plugin:factory", ruin="no_such_module_anywhere:factory")
-    lines = {line.model: line for line in registry.listings()}
+    lines = {line.model: line for name in ("parrot", "ruin", "persona") for line in registry.discovered(name)}
     assert lines["parrot:NAME"] == Listing(model="parrot:NAME", ready=True)
     assert not lines["ruin:…"].ready
     assert "no_such_module_anywhere" in lines["ruin:…"].remark
     assert {f"persona:{name}" for name in CHARACTERS} <= set(lines)
-    assert not lines["openai:NAME"].ready
 
     module.offer = lambda name: [Listing(model=f"{name}:polly", ready=False)]  # type: ignore[attr-defined]
-    assert Listing(model="parrot:polly", ready=False) in registry.listings()
+    assert Listing(model="parrot:polly", ready=False) in registry.discovered("parrot")
 
 
 def test_a_provider_whose_offer_fails_hides_no_other(
@@ -167,13 +166,12 @@ def test_a_provider_whose_offer_fails_hides_no_other(
     factory.__module__ = "parrot_plugin"
     module.factory, module.offer = factory, offer  # type: ignore[attr-defined]
     installed(parrot="parrot_plugin:factory")
-    for find in (registry.listings, registry.discovered):
-        lines = {line.model: line for line in find()}
-        assert lines["parrot:…"].remark == "the file of keys \\x1b[2J is damaged"
-        assert lines["persona:blind"].ready
+    lines = {line.model: line for line in registry.discovered()}
+    assert lines["parrot:…"].remark == "the file of keys \\x1b[2J is damaged"
+    assert lines["persona:blind"].ready
 
 
-def test_discovery_asks_where_an_offer_only_tells(installed: Callable[..., None], module: types.ModuleType) -> None:
+def test_discovery_asks_the_provider_itself(installed: Callable[..., None], module: types.ModuleType) -> None:
     def factory(name: str, options: ProviderOptions) -> None: ...
 
     async def discover(name: str) -> list[Listing]:
@@ -183,7 +181,6 @@ def test_discovery_asks_where_an_offer_only_tells(installed: Callable[..., None]
     module.factory, module.discover = factory, discover  # type: ignore[attr-defined]
     installed(parrot="parrot_plugin:factory")
     assert [line.model for line in registry.discovered("parrot")] == ["parrot:?b", "parrot:a"]
-    assert [line.model for line in registry.listings() if line.model.startswith("parrot")] == ["parrot:NAME"]
     with pytest.raises(SelfdiagError, match=r"^unknown provider 'parot': .* Did you mean 'parrot'\?$"):
         registry.discovered("parot")
 

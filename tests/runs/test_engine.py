@@ -230,6 +230,53 @@ async def test_a_fault_that_does_not_heal_stops_at_once_and_leaves_no_half_made_
     assert not session.folder.exists()
 
 
+async def test_a_warm_up_that_fails_is_told_in_one_harmless_line(start) -> None:
+    fault = ProviderError("unreachable", "no\nserver \x1b[2J sk-abcdefghijklmnopqrstuvwx " + "x" * 1000)
+    (failure,) = kinds(await collect(start(Scripted(lambda call: fault))), Failed)
+    assert failure.kind == "unreachable"
+    assert failure.message.startswith("no server ")
+    assert failure.message.isprintable()
+    assert "sk-abc" not in failure.message
+    assert len(failure.message) < 420
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        Reply(text="<think>hm", finish_reason="length"),
+        Reply(text=" \n<THINK>hm", finish_reason="length"),
+        Reply(text="<think>", finish_reason="length"),
+        Reply(text='<think>hm</think>{"answer": "z', finish_reason="length"),
+        Reply(text="", thought=True, finish_reason="length"),
+    ],
+)
+async def test_thoughts_in_the_text_or_out_of_sight_get_more_room_too(start, cut: Reply) -> None:
+    provider = Scripted(lambda call: cut if call.max_tokens < 8192 else GOOD, takes_schema=False, concurrency=1)
+    session = start(provider)
+    await collect(session)
+    assert [call.max_tokens for call in provider.calls[:3]] == [100, 8192, 8192]  # the warm-up finds it out
+    run = read_run(session.folder)
+    assert run.manifest.max_tokens == 8192
+    assert {record.outcome for record in run.records} == {"incorrect"}
+
+
+async def test_a_limit_that_cuts_thoughts_is_told_with_what_helps(start) -> None:
+    for number, (think, cut, note) in enumerate(
+        [
+            ("on", Reply(text="", finish_reason="length"), True),
+            ("on", Reply(text="<think>hm", finish_reason="length"), True),
+            ("on", Reply(text='{"answer": "z', finish_reason="length"), False),
+            ("on", Reply(text=""), False),
+            ("off", Reply(text="", finish_reason="length"), False),
+        ]
+    ):
+        session = start(Scripted(lambda call, cut=cut: cut, takes_schema=False), think=think, limit=2)
+        session.folder = session.folder.with_name(f"run-{number}")
+        await collect(session)
+        told = "replies were cut while the model was thinking: give it room with a larger --max-tokens"
+        assert (told in summarise(read_run(session.folder), draws=50).notes) is note, (think, cut)
+
+
 async def test_retries_are_told_and_counted(start) -> None:
     failed: set[str] = set()
 
@@ -287,6 +334,26 @@ async def test_pause_rests_until_it_goes_on(start) -> None:
     assert resting[1] - resting[0] <= 1  # no call but one that had its leave already
     assert events[-1].outcome == "complete"
     assert answers == 40
+
+
+async def test_a_pause_on_a_full_disk_is_a_pause_all_the_same(start, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    session = start(Scripted(lambda call: GOOD, takes_schema=False))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def react(event: Event) -> None:
+        if isinstance(event, Answered):
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "fsync", full)
+                session.pause()
+            session.go_on()
+
+    events = await collect(session, react)
+    assert events[-1].outcome == "complete"
+    assert kinds(events, Paused)
 
 
 async def test_budgets_end_the_run_early(start) -> None:
