@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 # ``\frac`` begins with a form feed for a JSON reader, ``\times`` with a tab: a backslash before one of these
-# words is the model's own, whether JSON would read it otherwise (b, f, n, r, t, u) or refuse it.
+# words is the model's own, whether JSON would read it otherwise or refuse it. Commands with b, f and u need no list: no
+# reply means a backspace or form feed before letters, and \u means four digits. Left out are those whose rest is a word
+# that a line or column may well begin with (ni, nsim, nparallel, th, tr, trace).
 COMMANDS = frozenset(
     """
     alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho varrho
@@ -26,6 +28,27 @@ COMMANDS = frozenset(
     frown flat natural sharp beth bigcup bigcap bigoplus bigotimes bowtie bot top nsubseteq nleq ngeq nless ngtr
     rtimes rightharpoonup rightleftharpoons rmod rbrace rbrack rgroup backslash backsim barwedge between
     textdegree textmu texteuro unit si SI ce
+    restriction raise raisebox raisetag raggedright raggedleft rad radian rank rbag real reflectbox relax relbar
+    renewcommand resizebox rhd rightarrowtail rightharpoondown rightleftarrows rightrightarrows rightsquigarrow
+    rightthreetimes risingdotseq ring rlap rmdefault rmfamily rmoustache roman root rot rotatebox rowcolor rparen
+    rrbracket rule rVert
+    tabcolsep tableofcontents tabularnewline tensor tesla texorpdfstring textasciicircum textasciitilde
+    textasteriskcentered textbackslash textbar textbraceleft textbraceright textbrokenbar textbullet textcelsius
+    textcent textcircled textcopyright textcurrency textdagger textdaggerdbl textdiv textdollar textellipsis
+    textemdash textendash textestimated textexclamdown textgreater textheight textleftarrow textless textmd textminus
+    textnormal textnumero textohm textonehalf textonequarter textonesuperior textordfeminine textordmasculine
+    textparagraph textperiodcentered textpertenthousand textperthousand textpm textquestiondown textquotedbl
+    textquotedblleft textquotedblright textquoteleft textquoteright textquotesingle textregistered textrightarrow
+    textsc textsection textservicemark textsl textsterling textsubscript textsuperscript textsurd textthreequarters
+    textthreesuperior texttimes texttrademark texttwosuperior textunderscore textup textvisiblespace textwidth textyen
+    thanks thepage thickapprox thicksim thickspace thinspace thispagestyle tiny today tonne toprule transpose
+    triangledown triangleleft trianglelefteq triangleq triangleright trianglerighteq ttfamily twocolumn
+    twoheadleftarrow twoheadrightarrow typeout
+    nameref ncong negmedspace negthickspace negthinspace newcommand newenvironment newpage newtheorem ngeqq ngeqslant
+    nleftarrow nLeftarrow nleftrightarrow nLeftrightarrow nleqq nleqslant nobreak nobreakspace nocite
+    nolinebreak nopagebreak normalfont normalsize notag nprec npreceq nrightarrow nRightarrow nshortmid
+    nshortparallel nsubseteqq nsucc nsucceq nsupseteq nsupseteqq ntriangleleft ntrianglelefteq ntriangleright
+    ntrianglerighteq numberwithin nvdash nvDash nVdash nVDash nwarrow
     """.split()
 )
 

@@ -32,7 +32,8 @@ THREADS = max((os.cpu_count() or 2) - 1, 1)
 """One core is left to everything else: the engine's threads spin while they wait for each other, so that one
 thread pushed off its core stalls them all (2 threads on 2 busy cores: 6 tokens/s; 1 thread: 30)."""
 LOAD_TIMEOUT = 600.0
-STOP_SECONDS = 2.0
+STOP_SECONDS = 1.0
+"""Seconds that the engine has to end by itself before it is killed: fewer than a screen that is left waits for it."""
 MAX_STRING = 100
 """Longest text in a reply that is held to a schema, in characters. The smallest models otherwise repeat
 themselves inside the text until the token limit, and the reply is lost."""
@@ -76,9 +77,11 @@ class LlamaCpp:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._server is not None:
-            await self._server.__aexit__(kind, error, trace)
-        await self._stop()
+        try:
+            if self._server is not None:
+                await self._server.__aexit__(kind, error, trace)
+        finally:
+            await self._stop()
 
     def info(self) -> ModelInfo:
         """Return what is known of the model; the digest is that of the GGUF file."""
@@ -152,22 +155,27 @@ class LlamaCpp:
         return json.loads(line)["address"], key
 
     async def _stop(self) -> None:
+        """End the engine and let the next one in, even when whoever waits for it loses patience."""
         process = self._process
-        if process is not None:
-            assert process.stdin is not None  # noqa: S101
-            assert process.stdout is not None  # noqa: S101
-            with suppress(OSError):  # it has ended already
-                process.stdin.close()  # the engine ends when its input does
-            try:
-                await asyncio.to_thread(process.wait, STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                await asyncio.to_thread(process.wait)
-            process.stdout.close()
-            self._process = None
-        if self._log.name:
-            self._log.unlink(missing_ok=True)
-        self._lock.release()
+        try:
+            if process is not None:
+                assert process.stdin is not None  # noqa: S101
+                with suppress(OSError):  # it has ended already
+                    process.stdin.close()  # the engine ends when its input does
+                try:
+                    with suppress(subprocess.TimeoutExpired):
+                        await asyncio.to_thread(process.wait, STOP_SECONDS)
+                finally:
+                    process.kill()  # which does nothing to one that has ended
+                    await asyncio.to_thread(process.wait)
+        finally:
+            if process is not None:
+                assert process.stdout is not None  # noqa: S101
+                process.stdout.close()
+                self._process = None
+            if self._log.name:
+                self._log.unlink(missing_ok=True)
+            self._lock.release()
 
     def _last_error(self) -> str:
         """Return the engine's last line that speaks of an error, else its last line."""

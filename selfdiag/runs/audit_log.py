@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from selfdiag.runs.inspect_audit import audit_run, is_audit
 from selfdiag.runs.inspect_log import inspect_documents
-from selfdiag.runs.json_document import decode
 from selfdiag.runs.lm_eval_audit import is_audit_row, lm_eval_run
 from selfdiag.runs.log_kind import log_kind
+from selfdiag.runs.logged import LogFile
 from selfdiag.runs.shelf import find_run
 from selfdiag.runs.store import Run, read_run
 from selfdiag.safety import SelfdiagError, one_line
@@ -54,19 +52,7 @@ def audit_in(path: Path) -> Run | None:
         header, samples = inspect_documents(path, kind)
         return audit_run(header, samples, path) if is_audit(header) else None
     if kind == "lm-eval":
-        rows = _rows(path)
-        first = next((row for row in rows if "doc" in row), None)
-        return lm_eval_run(_rows(path), path) if first is not None and is_audit_row(first) else None
+        log = LogFile(path, {})
+        first = next((row for _, row in log.objects() if "doc" in row), None)
+        return lm_eval_run(log) if first is not None and is_audit_row(first) else None
     return None
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                yield decode(line, dict[str, Any])
-            except ValueError as error:
-                shown = one_line(str(path), 120)
-                raise SelfdiagError(f"{shown} line {number}: not a JSON object ({one_line(str(error), 80)})") from None

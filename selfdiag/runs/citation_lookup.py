@@ -46,7 +46,8 @@ def open_dois(run: Run) -> list[str]:
 async def look_up_citations(folder: Path, *, base_url: str | None = None) -> Lookup:
     """Look up the DOIs that a run's citations name, and write what is found into its manifest.
 
-    Each is looked up on its own, so that one server out of order does not hide the others.
+    Each is looked up on its own, so that one server out of order does not hide the others. What was found until then is
+    written too when the rest is given up or cancelled.
 
     Args:
         folder: the run.
@@ -61,19 +62,18 @@ async def look_up_citations(folder: Path, *, base_url: str | None = None) -> Loo
     wanted = open_dois(run)
     found: dict[str, LookedUp] = {}
     fault, failures = "", 0
-    for doi in wanted:
-        try:
-            found |= await look_up([doi], base_url=base_url or RESOLVER)
-            failures = 0
-        except SelfdiagError as error:
-            fault, failures = fault or str(error), failures + 1
-            if failures == MAX_FAILURES:
-                break
-    if found:
-        writer, now = RunWriter.resume(folder)
-        with writer:
-            kept = now.manifest.looked_up | found
-            writer.save(msgspec.structs.replace(now.manifest, looked_up=kept))
+    try:
+        for doi in wanted:
+            try:
+                found |= await look_up([doi], base_url=base_url or RESOLVER)
+                failures = 0
+            except SelfdiagError as error:
+                fault, failures = fault or str(error), failures + 1
+                if failures == MAX_FAILURES:
+                    break
+    finally:  # Ctrl-C in the middle of many costs none of those before it
+        if found:
+            _keep(folder, found)
     exist = sum(one.exists for one in found.values())
     return Lookup(
         exist=exist,
@@ -81,3 +81,10 @@ async def look_up_citations(folder: Path, *, base_url: str | None = None) -> Loo
         unanswered=len(wanted) - len(found),
         fault=fault,
     )
+
+
+def _keep(folder: Path, found: dict[str, LookedUp]) -> None:
+    writer, run = RunWriter.resume(folder)
+    with writer:
+        kept = run.manifest.looked_up | found
+        writer.save(msgspec.structs.replace(run.manifest, looked_up=kept))

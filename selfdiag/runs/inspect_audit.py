@@ -38,8 +38,10 @@ MOCK = "mockllm"
 _ATTACHMENT = "attachment://"
 _FINISH = {"max_tokens": "length", "content_filter": "filter"}
 """Inspect's words for reasons that have one of ours."""
-_FAILED_CALL = re.compile(r"\w+\((['\"])\\nRequest:\\n(?:.*?\\n\})?\\n\\n(?P<said>.+)\1\)", re.DOTALL)
-"""How Inspect writes of a call that failed: Python's form of a text with the whole request before the fault."""
+_FAILED_CALL = re.compile(r"\w+\((['\"])\\nRequest:\\n")
+"""How Inspect's word of a failed call begins: Python's form of a text with the whole request before the fault."""
+_BETWEEN = r"\n\n"
+"""What stands between the request and the fault."""
 
 
 def is_audit(header: Mapping[str, Any]) -> bool:
@@ -122,8 +124,14 @@ def error_text(error: Any) -> str:
         error: the log's own entry, or None.
     """
     message = str(_mapping(error).get("message") or "")
-    failed = _FAILED_CALL.fullmatch(message)
-    return message if failed is None else failed["said"].replace("\\'", "'")
+    failed = _FAILED_CALL.match(message)
+    if failed is None or not message.endswith(f"{failed[1]})"):
+        return message
+    body = message[failed.end() : -2]
+    said = body.partition(rf"\n}}{_BETWEEN}")[2]
+    if not said and body.startswith(_BETWEEN):
+        said = body.removeprefix(_BETWEEN)  # there was no request
+    return said.replace("\\'", "'") or message
 
 
 def score_values(graded: GradedReply) -> dict[str, Any]:

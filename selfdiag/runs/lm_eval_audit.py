@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from selfdiag.models.base import ModelInfo, ProviderError, Reply
+from selfdiag.runs.logged import LogFile
 from selfdiag.runs.outside import KEY, OutsideAnswer, OutsideCall, OutsideLog, from_log, run_of
 from selfdiag.runs.records import Stretch
 from selfdiag.runs.store import Run
@@ -28,30 +29,28 @@ def is_audit_row(row: Mapping[str, Any]) -> bool:
     return isinstance(doc, Mapping) and isinstance(doc.get(KEY), str)
 
 
-def lm_eval_run(rows: Iterable[Mapping[str, Any]], path: Path) -> Run:
+def lm_eval_run(log: LogFile) -> Run:
     """Return the run that a sample log amounts to; its replies are read and graded now.
 
     The harness logs neither why a reply ended nor tokens and times, so a reply that the token limit cut is known as
     such by its text alone.
 
     Args:
-        rows: the lines of a ``samples_*.jsonl``.
-        path: of that file; the model's name comes from the ``results_*.json`` beside it, else from its folder.
+        log: a ``samples_*.jsonl``; the model's name comes from the ``results_*.json`` beside it, else from its folder.
 
     Raises:
-        SelfdiagError: when a line is not of our task, or the log contradicts itself.
+        SelfdiagError: when a line is no JSON object or not of our task, or the log contradicts itself.
     """
     answers: dict[str, OutsideAnswer] = {}
     changed = 0
     limits: set[int] = set()
-    for number, row in enumerate(rows, 1):
-        place = f"{one_line(str(path))} line {number}"
+    for number, row in log.objects():
         if not is_audit_row(row):
-            raise SelfdiagError(f"{place}: it is of another task than {TASK}")
+            raise log.fault(number, f"it is of another task than {TASK}")
         try:
             call = from_log(row["doc"][KEY])
         except SelfdiagError as error:
-            raise SelfdiagError(f"{place}: {error}") from None
+            raise log.fault(number, str(error)) from None
         # with several filters the harness logs every reply once for each
         if call.call.call_id in answers:
             continue
@@ -62,17 +61,19 @@ def lm_eval_run(rows: Iterable[Mapping[str, Any]], path: Path) -> Run:
     notes = ["the harness does not log why a reply ended: one that was cut is known by its text alone"]
     if changed:
         notes.append(f"{changed} of {len(answers)} prompts were not sent as they are: use --apply_chat_template alone")
-    results = _results(path)
-    log = OutsideLog(
-        path=path,
-        run_id=path.stem.removeprefix(_SAMPLES),
-        model=_model(path, results),
+    if log.torn:
+        notes.append(log.torn)
+    results = _results(log.path)
+    found = OutsideLog(
+        path=log.path,
+        run_id=log.path.stem.removeprefix(_SAMPLES),
+        model=_model(log.path, results),
         tool=("lm_eval", one_line(results.lm_eval_version, 40)),
         max_tokens=limits.pop() if len(limits) == 1 else USUAL_TOKENS,
         stretches=_stretches(results),
         notes=tuple(notes),
     )
-    return run_of(log, list(answers.values()))
+    return run_of(found, list(answers.values()))
 
 
 def _result(row: Mapping[str, Any]) -> Reply | ProviderError:

@@ -25,11 +25,13 @@ def save_here(app: SelfdiagApp, files: Mapping[str, bytes]) -> None:
     """
     from selfdiag.runs.store import replace_file
 
-    folder = Path.cwd()
+    shown = "the working folder"
     try:
+        folder = Path.cwd()  # which may have been deleted
+        shown = str(folder)
         for name, data in files.items():
             replace_file(folder / name, data)
     except OSError as error:
-        app.say(f"{folder} cannot be written ({error.strerror})", severity="error")
+        app.say(f"{shown} cannot be written ({error.strerror})", severity="error")
     else:
         app.say(f"wrote {' and '.join(files)}")

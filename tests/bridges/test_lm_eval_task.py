@@ -14,6 +14,8 @@ from inspect_documents import SETTINGS, documents, planned, read, says
 from selfdiag.bridges.lm_eval_task import lm_eval_task, write_task
 from selfdiag.protocols.audit import summarise
 from selfdiag.runs.lm_eval_audit import is_audit_row, lm_eval_run
+from selfdiag.runs.logged import LogFile
+from selfdiag.runs.store import Run
 from selfdiag.safety import SelfdiagError
 
 EXPORTED = msgspec.structs.replace(SETTINGS, model="lm-eval")
@@ -58,12 +60,22 @@ def log(tmp_path: Path) -> Path:
         )
     )
     path = folder / f"samples_selfdiag_audit_{STAMP}.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows()))
+    write(path, rows())
     return path
 
 
+def write(path: Path, lines: list[dict[str, Any]]) -> None:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in lines), encoding="utf-8")
+
+
+def run_of(log: Path, lines: list[dict[str, Any]]) -> Run:
+    """The run that a log with these lines amounts to."""
+    write(log, lines)
+    return lm_eval_run(LogFile(log, {}))
+
+
 def test_a_sample_log_comes_out_as_the_same_replies_do_elsewhere(log: Path) -> None:
-    found, other = summarise(lm_eval_run(rows(), log)), summarise(read(documents()))
+    found, other = summarise(run_of(log, rows())), summarise(read(documents()))
     for name in ("counts", "metrics", "metrics_attempted", "bins", "groups", "families", "composite", "tier"):
         assert getattr(found, name) == getattr(other, name), name
     assert found.battery == other.battery
@@ -75,7 +87,7 @@ def test_a_sample_log_comes_out_as_the_same_replies_do_elsewhere(log: Path) -> N
 
 def test_without_the_results_the_folder_names_the_model(log: Path) -> None:
     next(log.parent.glob("results_*")).unlink()
-    assert lm_eval_run(rows(), log).manifest.model.name == "some__model"
+    assert run_of(log, rows()).manifest.model.name == "some__model"
 
 
 def test_a_prompt_that_was_sent_otherwise_is_told(log: Path) -> None:
@@ -85,19 +97,19 @@ def test_a_prompt_that_was_sent_otherwise_is_told(log: Path) -> None:
     call = planned(EXPORTED)[1]
     # the chat template of a model asked directly makes one text of both
     changed[1]["arguments"]["gen_args_0"]["arg_0"] = f"<|system|>{call.system}<|user|>{call.user}<|assistant|>"
-    notes = lm_eval_run(changed, log).problems
+    notes = run_of(log, changed).problems
     assert any(note.startswith("1 of 6 prompts were not sent as they are") for note in notes)
-    assert not any("not sent as they are" in note for note in lm_eval_run(rows(), log).problems)
+    assert not any("not sent as they are" in note for note in run_of(log, rows()).problems)
 
 
 def test_a_reply_logged_once_for_each_filter_counts_once(log: Path) -> None:
-    assert len(lm_eval_run([*rows(), *rows()], log).records) == 6
+    assert len(run_of(log, [*rows(), *rows()]).records) == 6
 
 
 def test_a_row_without_a_reply_is_an_error(log: Path) -> None:
     silent = rows()
     silent[0]["resps"] = [[]]
-    assert [record.outcome for record in lm_eval_run(silent, log).records].count("error") == 1
+    assert [record.outcome for record in run_of(log, silent).records].count("error") == 1
 
 
 def test_a_row_of_another_task_is_refused_with_its_line(log: Path) -> None:
@@ -105,7 +117,16 @@ def test_a_row_of_another_task_is_refused_with_its_line(log: Path) -> None:
     foreign[3]["doc"] = {"question": "?"}
     assert not is_audit_row(foreign[3])
     with pytest.raises(SelfdiagError, match="line 4: it is of another task"):
-        lm_eval_run(foreign, log)
+        run_of(log, foreign)
+
+
+def test_a_line_is_named_as_an_editor_counts_it(log: Path) -> None:
+    foreign = rows()
+    foreign[3]["doc"] = {"question": "?"}
+    write(log, foreign)
+    log.write_text(log.read_text(encoding="utf-8").replace("\n", "\n\n"), encoding="utf-8")
+    with pytest.raises(SelfdiagError, match="line 7: it is of another task"):
+        lm_eval_run(LogFile(log, {}))
 
 
 def test_the_command_reads_the_log(log: Path, selfdiag: Any) -> None:
@@ -118,11 +139,23 @@ def test_the_command_reads_the_log(log: Path, selfdiag: Any) -> None:
     assert "all 6 replies come out as recorded" in again.stdout
 
 
-def test_a_log_cut_in_the_middle_of_a_line_is_refused(log: Path, selfdiag: Any) -> None:
-    log.write_text(log.read_text()[:-200])
+def test_a_last_line_that_was_cut_is_left_out_with_a_note(log: Path, selfdiag: Any) -> None:
+    log.write_text(log.read_text(encoding="utf-8")[:-200], encoding="utf-8")
+    for command in ("analyze", "report"):
+        done = selfdiag(command, str(log), "--json")
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert found["battery"]["probes"] + found["battery"]["traps"] == 5
+        assert any("line 6 is torn and was left out" in note for note in found["notes"])
+
+
+def test_a_line_in_the_middle_that_is_damaged_is_refused(log: Path, selfdiag: Any) -> None:
+    lines = log.read_text(encoding="utf-8").splitlines()
+    lines[3] = lines[3][:-200]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = selfdiag("analyze", str(log))
     assert done.returncode == 2
-    assert "line 6" in done.stderr
+    assert "line 4: not a JSON object" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from inspect_documents import SETTINGS, Asked, documents, output, read, says
 from selfdiag.models import registry
 from selfdiag.protocols.audit import summarise
 from selfdiag.protocols.regrade import regrade
-from selfdiag.runs.inspect_audit import is_audit, reply_of
+from selfdiag.runs.inspect_audit import error_text, is_audit, reply_of
 from selfdiag.runs.outside import KEY, OutsideCall, from_log, outside_calls, to_log
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
@@ -133,6 +134,27 @@ def test_a_failed_call_says_what_the_server_said_and_not_what_was_asked() -> Non
         (said,) = (record.error.message for record in run.records if record.error is not None)
         assert said == "BadRequestError('Error code: 400 - no luck')"
         assert run.problems[-1].endswith("'error': BadRequestError('Error code: 400 - no luck')")
+
+
+@pytest.mark.parametrize("end", ["", "')"])
+def test_a_megabyte_of_what_looks_like_requests_is_read_at_once(end: str) -> None:
+    text = r"E('\nRequest:\n" + r"\n}\n\n" * 150_000 + end
+    before = time.process_time()
+    said = error_text({"message": text})
+    assert time.process_time() - before < 1
+    assert said == (r"\n}\n\n" * 149_999 if end else text)
+
+
+def test_an_error_that_is_no_failed_call_stays_as_it_is() -> None:
+    for text in (
+        "",
+        "no luck",
+        r"E('\nRequest:\n",
+        r"E('\nRequest:\n')",
+        r"E('\nRequest:\n{\n}\n\n')",
+        r"E('no luck')",
+    ):
+        assert error_text({"message": text}) == text
 
 
 def test_a_prompt_that_a_solver_changed_is_told() -> None:

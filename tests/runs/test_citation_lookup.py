@@ -1,5 +1,6 @@
 """DOIs in a run's citations are looked up when a person says so, and what is found stays with the run."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -79,6 +80,27 @@ async def test_one_server_out_of_order_does_not_hide_the_others(run: Run, monkey
     Resolver(monkeypatch, failing=set())
     await look_up_citations(run.folder)
     assert len(read_run(run.folder).manifest.looked_up) == 15
+
+
+async def test_what_was_found_before_the_end_by_ctrl_c_stays(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolver = Resolver(monkeypatch, failing=set())
+    third = asyncio.Event()
+    answer = resolver.look_up
+
+    async def look_up(dois: list[str], *, base_url: str) -> dict[str, LookedUp]:
+        if len(resolver.asked) == 2:
+            third.set()
+            await asyncio.Event().wait()
+        return await answer(dois, base_url=base_url)
+
+    monkeypatch.setattr(doi_lookup, "look_up", look_up)
+    task = asyncio.create_task(look_up_citations(run.folder))
+    await asyncio.wait_for(third.wait(), 20)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert list(read_run(run.folder).manifest.looked_up) == resolver.asked
+    assert len(resolver.asked) == 2
 
 
 async def test_without_network_the_rest_is_left_and_the_run_stays_as_it_is(

@@ -53,6 +53,8 @@ SQUEEZED = (
     "topics",
 )
 """What is looked at in smaller sizes too."""
+ENDS_IN = 5.0
+"""Seconds from the last key to the end: two are allowed, the rest is for a busy machine."""
 ON_TERMINALS = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 
 
@@ -331,7 +333,7 @@ class _Written(list[str]):
 def quits(process: pexpect.spawn, key: str = "") -> None:
     """Press a key if one is named; the process must have ended long before the look-up has."""
     process.send(key)
-    process.expect(pexpect.EOF, timeout=20)
+    process.expect(pexpect.EOF, timeout=ENDS_IN)
     process.close()
 
 

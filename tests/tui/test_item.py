@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -269,6 +270,21 @@ async def test_TUI_11_a_megabyte_is_cut_with_a_word_and_written_whole_to_a_file(
         await pilot.press("enter")
         await shows(pilot, "wrote")
         assert (tmp_path / "item-00000-reply.txt").read_text(encoding="utf-8") == "x" * MEGABYTE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted there")
+async def test_TUI_29_a_working_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = audit_run(tmp_path / "run", probes=2, traps=0)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    async with showing(folder, read_run(folder).manifest.plan[0].call_id) as (pilot, _):
+        gone.rmdir()
+        await pilot.press("w")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, SaveDialog))
+        assert pilot.app.screen.query_one(Input).value == "item-00000-reply.txt"
+        await pilot.press("enter")
+        await shows(pilot, "cannot be", "(No such file")
 
 
 async def test_the_next_and_the_previous_reply_in_the_order_of_the_plan(tmp_path: Path) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +17,13 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Digits, OptionList, Static
 
-from selfdiag.models import registry
-from selfdiag.models.base import Call, ModelInfo, ProviderError, Reply
+from selfdiag.models import llamacpp, registry
+from selfdiag.models.base import Call, ModelInfo, ProviderError, ProviderOptions, Reply
+from selfdiag.models.engine_lock import EngineLock
+from selfdiag.models.llamacpp import LlamaCpp
 from selfdiag.safety import SelfdiagError
 from selfdiag.tui import app as shell
+from selfdiag.tui import bench
 from selfdiag.tui.app import SelfdiagApp
 from selfdiag.tui.picture import Picture
 from selfdiag.tui.screens.lab import LabScreen
@@ -380,7 +387,7 @@ async def test_escape_stops_a_series_and_then_leaves(scripted: Scripted) -> None
 
 
 @pytest.mark.parametrize("stuck", [False, True])
-async def test_tui_12_leaving_closes_the_provider_at_once(stuck: bool, scripted: Scripted) -> None:
+async def test_TUI_12_leaving_closes_the_provider_at_once(stuck: bool, scripted: Scripted) -> None:
     scripted.go.clear()
     scripted.stuck = stuck
     app = SelfdiagApp()
@@ -394,6 +401,34 @@ async def test_tui_12_leaving_closes_the_provider_at_once(stuck: bool, scripted:
     assert app.return_value == 0
 
 
+@pytest.mark.parametrize("patience", [bench.CLOSING, 0.05])
+async def test_TUI_12_leaving_ends_an_engine_that_does_not_end_by_itself(
+    patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(bench, "CLOSING", patience)
+    engine = LlamaCpp(ModelInfo(provider="gguf", name="slow"), None, ProviderOptions())
+    monkeypatch.setattr(registry, "build", lambda *_: engine)
+    asking = bench.Bench("gguf:slow.gguf", "", lambda _: None)
+    await engine._lock.acquire("a test", None)
+    process = engine._process = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(120)"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    asking._entered = True
+    try:
+        before = time.monotonic()
+        await asking.close()
+        assert time.monotonic() - before < 5
+        assert process.poll() is not None
+        await asyncio.wait_for(EngineLock().acquire("the next", None), 5)
+    finally:
+        process.kill()
+
+
+def test_TUI_12_an_engine_is_killed_before_the_lab_loses_patience() -> None:
+    assert llamacpp.STOP_SECONDS < bench.CLOSING < 2
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
@@ -402,7 +437,7 @@ async def test_tui_12_leaving_closes_the_provider_at_once(stuck: bool, scripted:
         (ValueError("no [/INST] sense"), "ValueError: no [/INST] sense"),
     ],
 )
-async def test_tui_08_a_fault_of_the_provider_is_one_line(fault: Exception, told: str, scripted: Scripted) -> None:
+async def test_TUI_08_a_fault_of_the_provider_is_one_line(fault: Exception, told: str, scripted: Scripted) -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await lab(pilot)
@@ -470,7 +505,7 @@ async def test_a_reply_that_cannot_be_read_is_no_point(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_tui_01_answers_are_literal_text(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_01_answers_are_literal_text(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [*((text, text) for text in MARKUP), ("\x1b[2Jowned", "owned"), ("x" * 1_000_000, "? cut off")]
     said = iter([text for text, _ in texts])
     provider = Scripted(lambda _: json.dumps({"answer": next(said), "confidence": 50}))
@@ -516,7 +551,7 @@ async def test_what_was_asked_is_saved(tmp_path: Path, monkeypatch: pytest.Monke
     assert all(row["simulated"] is True and row["model"] == "persona:suggestible" for row in rows)
 
 
-async def test_tui_29_a_folder_that_cannot_be_written_is_told(
+async def test_TUI_29_a_folder_that_cannot_be_written_is_told(
     scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -532,7 +567,24 @@ async def test_tui_29_a_folder_that_cannot_be_written_is_told(
         await wait_until(pilot, lambda: any("No space left on device" in text for text in toasts(app)))
 
 
-async def test_tui_23_copying_says_that_the_terminal_decides(
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted there")
+async def test_TUI_29_a_working_folder_that_is_gone_is_told(
+    scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    app = SelfdiagApp()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        screen = await lab(pilot)
+        gone.rmdir()
+        await pilot.press("s")
+        await wait_until(pilot, lambda: any("the working folder cannot be written" in text for text in toasts(app)))
+        assert app.screen is screen
+    assert not app.fault
+
+
+async def test_TUI_23_copying_says_that_the_terminal_decides(
     scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied: list[str] = []
@@ -545,7 +597,7 @@ async def test_tui_23_copying_says_that_the_terminal_decides(
         assert copied[0].startswith("selfdiag lab · openai:scripted")
 
 
-async def test_tui_16_19_plain_characters_and_no_colour(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_16_19_plain_characters_and_no_colour(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = SelfdiagApp()
     app.ascii = True
@@ -560,7 +612,7 @@ async def test_tui_16_19_plain_characters_and_no_colour(scripted: Scripted, monk
         assert "-> 95" in drawn
 
 
-async def test_tui_15_sending_and_quitting_are_there_at_60x20(scripted: Scripted) -> None:
+async def test_TUI_15_sending_and_quitting_are_there_at_60x20(scripted: Scripted) -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(60, 20)) as pilot:
         screen = await lab(pilot)

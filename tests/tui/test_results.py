@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import unicodedata
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +23,7 @@ from selfdiag.protocols.audit import summarise
 from selfdiag.protocols.diagrams import diagrams_of
 from selfdiag.runs.records import RunSettings
 from selfdiag.runs.session import Session
-from selfdiag.runs.store import RECORDS, read_run
+from selfdiag.runs.store import RECORDS, RunWriter, read_run
 from selfdiag.settings import runs_dir
 from selfdiag.tui import reading
 from selfdiag.tui.app import SelfdiagApp
@@ -359,6 +360,24 @@ async def test_TUI_29_a_file_is_replaced_knowingly_and_in_one_step(
         assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["report.md"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted there")
+async def test_TUI_29_a_working_folder_that_is_gone_is_told_and_another_place_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    async with showing(audit_run(tmp_path / "run")) as (pilot, _):
+        gone.rmdir()
+        await pilot.press("e")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, SaveDialog))
+        assert pilot.app.screen.query_one(Input).value == "selfdiag-run.md"
+        await pilot.press("enter")
+        await shows(pilot, "cannot be", "(No such file")
+        await saved(pilot, tmp_path / "report.md")
+        await wait_until(pilot, (tmp_path / "report.md").exists)
+
+
 async def test_TUI_23_the_card_is_copied_and_a_file_offered(tmp_path: Path) -> None:
     async with showing(audit_run(tmp_path / "run")) as (pilot, _):
         await pilot.press("y")
@@ -370,13 +389,17 @@ async def test_only_an_incomplete_run_goes_on(tmp_path: Path, monkeypatch: pytes
     opened: list[object] = []
     monkeypatch.setattr(SelfdiagApp, "open_run", lambda self, settings, *, resume: opened.append((settings, resume)))
     folder = audit_run(tmp_path / "run", unasked=3, probes=6, traps=0)
-    async with showing(folder) as (pilot, screen):
+    writer, run = RunWriter.resume(folder)
+    settings = run.manifest.settings
+    with writer:
+        used_up = msgspec.structs.replace(settings, budget_tokens=5, budget_seconds=1.0)
+        writer.save(msgspec.structs.replace(run.manifest, settings=used_up))
+    async with showing(folder) as (pilot, _):
         await shows(pilot, "3 of 6 calls open: r goes on")
         await pilot.press("r")
-        assert screen.reading is not None
-        assert opened == [(screen.reading.run.manifest.settings, folder)]
+        assert opened == [(settings, folder)]
     opened.clear()
-    async with showing(audit_run(tmp_path / "whole", probes=2, traps=2)) as (pilot, screen):
+    async with showing(audit_run(tmp_path / "whole", probes=2, traps=2)) as (pilot, _):
         assert "goes on" not in words_of(pilot.app)
         await pilot.press("r")
         assert not opened

@@ -144,7 +144,7 @@ async def desk(pilot: Any) -> Desk:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_tui_01_02_03_foreign_text_is_shown_as_it_is(size: tuple[int, int]) -> None:
+async def test_TUI_01_02_03_foreign_text_is_shown_as_it_is(size: tuple[int, int]) -> None:
     app = SelfdiagApp()
     async with app.run_test(size=size) as pilot:
         screen = await desk(pilot)
@@ -155,7 +155,7 @@ async def test_tui_01_02_03_foreign_text_is_shown_as_it_is(size: tuple[int, int]
                 assert text in painted(app)
 
 
-async def test_tui_04_messages_with_brackets_are_told_literally() -> None:
+async def test_TUI_04_messages_with_brackets_are_told_literally() -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         for text in ("closing [/INST] tag", '{"a":[true]}', "[/", "a [note] b"):
@@ -164,7 +164,7 @@ async def test_tui_04_messages_with_brackets_are_told_literally() -> None:
             await wait_until(pilot, lambda text=text: text in painted(app))
 
 
-async def test_tui_05_a_link_in_foreign_text_does_nothing() -> None:
+async def test_TUI_05_a_link_in_foreign_text_does_nothing() -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await desk(pilot)
@@ -176,7 +176,7 @@ async def test_tui_05_a_link_in_foreign_text_does_nothing() -> None:
         assert app.is_running
 
 
-async def test_tui_06_no_escape_character_reaches_the_screen() -> None:
+async def test_TUI_06_no_escape_character_reaches_the_screen() -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         screen = await desk(pilot)
@@ -189,7 +189,7 @@ async def test_tui_06_no_escape_character_reaches_the_screen() -> None:
         assert "\\x1b" in painted(app)
 
 
-async def test_tui_21_wide_characters_are_never_cut_in_half() -> None:
+async def test_TUI_21_wide_characters_are_never_cut_in_half() -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(60, 20)) as pilot:
         screen = await desk(pilot)
@@ -202,7 +202,7 @@ async def test_tui_21_wide_characters_are_never_cut_in_half() -> None:
 
 
 @pytest.mark.parametrize("size", [(40, 10), (59, 20), (60, 19)])
-async def test_tui_15_too_small_is_said_and_taken_back(size: tuple[int, int]) -> None:
+async def test_TUI_15_too_small_is_said_and_taken_back(size: tuple[int, int]) -> None:
     app = SelfdiagApp()
     async with app.run_test(size=size) as pilot:
         said = f"this is {size[0]}x{size[1]}"
@@ -223,14 +223,14 @@ async def test_tui_15_too_small_is_said_and_taken_back(size: tuple[int, int]) ->
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
-async def test_tui_15_nothing_is_said_where_there_is_room(size: tuple[int, int]) -> None:
+async def test_TUI_15_nothing_is_said_where_there_is_room(size: tuple[int, int]) -> None:
     app = SelfdiagApp()
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         assert not app.screen.query(TooSmall)
 
 
-async def test_tui_16_without_colour_everything_is_grey(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_16_without_colour_everything_is_grey(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -244,7 +244,7 @@ async def test_tui_16_without_colour_everything_is_grey(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("term", "colours", "theme"), [("linux", "", TERMINAL), ("linux", "truecolor", DARK.name), ("xterm", "", DARK.name)]
 )
-async def test_tui_18_a_poor_console_keeps_its_own_colours(
+async def test_TUI_18_a_poor_console_keeps_its_own_colours(
     term: str, colours: str, theme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)
@@ -254,7 +254,7 @@ async def test_tui_18_a_poor_console_keeps_its_own_colours(
         assert app.theme == theme
 
 
-async def test_tui_19_plain_plots_can_be_switched_on() -> None:
+async def test_TUI_19_plain_plots_can_be_switched_on() -> None:
     configured("[app]\nascii = true\n")
     app = SelfdiagApp()
     async with app.run_test(notifications=True) as pilot:
@@ -267,7 +267,7 @@ async def test_tui_19_plain_plots_can_be_switched_on() -> None:
 # Keys.
 
 
-async def test_tui_22_ctrl_c_copies_what_is_selected_and_else_says_how_to_quit(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_22_ctrl_c_copies_what_is_selected_and_else_says_how_to_quit(monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[str] = []
     app = SelfdiagApp()
     monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
@@ -293,7 +293,7 @@ async def test_tui_22_ctrl_c_copies_what_is_selected_and_else_says_how_to_quit(m
         assert app.is_running
 
 
-async def test_tui_22_a_key_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_22_a_key_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[str] = []
     app = SelfdiagApp()
     monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
@@ -307,7 +307,7 @@ async def test_tui_22_a_key_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> No
         assert copied == []
 
 
-async def test_tui_24_letters_go_into_a_field_that_is_typed_in() -> None:
+async def test_TUI_24_letters_go_into_a_field_that_is_typed_in() -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await desk(pilot)
@@ -460,7 +460,7 @@ async def test_the_app_ends_with_0_once_every_screen_agrees(key: str) -> None:
     assert app.return_value == 0
 
 
-async def test_tui_27_a_signal_closes_every_screen_without_a_question() -> None:
+async def test_TUI_27_a_signal_closes_every_screen_without_a_question() -> None:
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await desk(pilot)
@@ -471,7 +471,7 @@ async def test_tui_27_a_signal_closes_every_screen_without_a_question() -> None:
     assert app.return_value == 130
 
 
-async def test_tui_31_no_key_in_a_picture(secret: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_TUI_31_no_key_in_a_picture(secret: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     app = SelfdiagApp()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
@@ -489,7 +489,7 @@ async def test_tui_31_no_key_in_a_picture(secret: str, tmp_path: Path, monkeypat
     assert CANARY[3:] not in picture
 
 
-async def test_tui_29_a_picture_that_cannot_be_written_is_told_and_the_old_one_stays(
+async def test_TUI_29_a_picture_that_cannot_be_written_is_told_and_the_old_one_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -541,7 +541,7 @@ sys.exit(open_app("", ""))
     "how",
     ["self.run_worker(self.work())", "self.call_later(self.work)", "self.call_later(self.print_it)"],
 )
-def test_tui_07_the_end_by_a_fault_shows_no_local_variable(how: str, tmp_path: Path) -> None:
+def test_TUI_07_the_end_by_a_fault_shows_no_local_variable(how: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FAULTY.format(how=how)],
         env={**os.environ, "TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver"},
@@ -630,7 +630,7 @@ def test_q_ends_the_process_with_0_and_gives_the_terminal_back(terminal: OnTermi
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_tui_27_a_signal_ends_the_process_in_order(terminal: OnTerminal, number: int) -> None:
+def test_TUI_27_a_signal_ends_the_process_in_order(terminal: OnTerminal, number: int) -> None:
     terminal.process.kill(number)
     terminal.process.expect(re.escape(LEAVE_ALT_SCREEN))
     assert terminal.ended() == 130
@@ -638,7 +638,7 @@ def test_tui_27_a_signal_ends_the_process_in_order(terminal: OnTerminal, number:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
-def test_tui_27_a_terminal_that_hangs_up_ends_the_process_in_order(terminal: OnTerminal) -> None:
+def test_TUI_27_a_terminal_that_hangs_up_ends_the_process_in_order(terminal: OnTerminal) -> None:
     terminal.process.ptyproc.fileobj.close()  # the descriptor alone would be closed once more
     terminal.process.child_fd = -1
     terminal.process.closed = True
@@ -666,7 +666,7 @@ def test_ctrl_z_suspends_and_the_app_comes_back(terminal: OnTerminal) -> None:
 
 
 @pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"TERM": "xterm-256color"}])
-def test_tui_17_without_a_terminal_there_is_one_line_and_no_escape(variables: dict[str, str], tmp_path: Path) -> None:
+def test_TUI_17_without_a_terminal_there_is_one_line_and_no_escape(variables: dict[str, str], tmp_path: Path) -> None:
     code = (
         "from types import SimpleNamespace; import selfdiag.cli.main as line; from selfdiag.cli.app import open_app\n"
         "line.selfdiag = SimpleNamespace(main=lambda **_: open_app())\nline.main()"
@@ -690,7 +690,7 @@ def test_tui_17_without_a_terminal_there_is_one_line_and_no_escape(variables: di
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
-def test_tui_17_a_dumb_terminal_gets_no_escape(tmp_path: Path) -> None:
+def test_TUI_17_a_dumb_terminal_gets_no_escape(tmp_path: Path) -> None:
     code = "from selfdiag.cli.app import open_app\ntry: open_app()\nexcept Exception as fault: print('REFUSED', fault)"
     process = pexpect.spawn(
         sys.executable,

@@ -18,7 +18,7 @@ from selfdiag.tui.background import begin, in_background
 from selfdiag.tui.item_filter import item_rows
 from selfdiag.tui.item_page import ItemPage, item_page
 from selfdiag.tui.preparation import fault
-from selfdiag.tui.screens.save import SaveDialog, file_name, write_text
+from selfdiag.tui.screens.save import SaveDialog, file_name, in_working_folder, write_text
 from selfdiag.tui.widgets.hairline import Hairline
 from selfdiag.tui.widgets.key_line import KeyLine
 from selfdiag.tui.widgets.long_text import LongText, Part
@@ -168,9 +168,9 @@ class ItemScreen(Screen[None]):
             if path is not None:
                 begin(self, self._write, path, page.record.raw, group="write")
 
-        default = Path.cwd() / file_name(page.record.item_id, "reply.txt")
+        default = in_working_folder(file_name(page.record.item_id, "reply.txt"))
         hint = f"all {len(page.record.raw):,} characters as they came, in UTF-8"
-        self.app.push_screen(SaveDialog("write the reply", str(default), hint), write)
+        self.app.push_screen(SaveDialog("write the reply", default, hint), write)
 
     async def _write(self, path: Path, raw: str) -> None:
         where = await in_background(write_text, path, raw)

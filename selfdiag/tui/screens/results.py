@@ -22,7 +22,7 @@ from selfdiag.tui.background import begin, in_background
 from selfdiag.tui.preparation import fault
 from selfdiag.tui.reading import Reading, brief, measure, read, size, title
 from selfdiag.tui.screens.pick_run import PickRun
-from selfdiag.tui.screens.save import SaveDialog, file_name, write_text
+from selfdiag.tui.screens.save import SaveDialog, file_name, in_working_folder, write_text
 from selfdiag.tui.text import line
 from selfdiag.tui.widgets.calibration_tab import CalibrationTab
 from selfdiag.tui.widgets.discrimination_tab import DiscriminationTab
@@ -311,7 +311,11 @@ class ResultsScreen(Screen[None]):
     def action_resume(self) -> None:
         """Ask what has no reply yet."""
         if self.reading is not None:
-            self.app.open_run(self.reading.run.manifest.settings, resume=self.folder)
+            # a budget holds for the stretch it was given for
+            settings = msgspec.structs.replace(
+                self.reading.run.manifest.settings, budget_seconds=None, budget_tokens=None
+            )
+            self.app.open_run(settings, resume=self.folder)
 
     def action_lab(self) -> None:
         """Put claims before this model."""
@@ -346,9 +350,9 @@ class ResultsScreen(Screen[None]):
             if path is not None:
                 begin(self, self._write, path, group="write")
 
-        default = Path.cwd() / file_name("selfdiag", f"{self.reading.run.manifest.run_id}.md")
+        default = in_working_folder(file_name("selfdiag", f"{self.reading.run.manifest.run_id}.md"))
         hint = "Markdown; JSON where the name ends in .json"
-        self.app.push_screen(SaveDialog("write the report", str(default), hint), write)
+        self.app.push_screen(SaveDialog("write the report", default, hint), write)
 
     async def _write(self, path: Path) -> None:
         result = await self._whole()

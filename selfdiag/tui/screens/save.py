@@ -70,9 +70,9 @@ def write_text(path: Path, text: str) -> str:
     """
     from selfdiag.runs.store import check_output, replace_file
 
-    check_output(path)
     shown = one_line(str(path))
     try:
+        check_output(path)
         # half a surrogate pair, as a model may write one, has no bytes of its own
         replace_file(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
@@ -80,6 +80,14 @@ def write_text(path: Path, text: str) -> str:
     except ValueError as error:
         raise SelfdiagError(f"{shown} is no path: {one_line(str(error), 80)}") from None
     return one_line(str(path.resolve()), 300)
+
+
+def in_working_folder(name: str) -> str:
+    """Return the path of a file in the working folder, or its name alone where that folder has been deleted."""
+    try:
+        return str(Path.cwd() / name)
+    except OSError:
+        return name
 
 
 def file_name(*parts: str) -> str:
