@@ -18,7 +18,8 @@ from selfdiag.measure.tally import Tally
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The second arm's value minus the first's, paired by item.
 
-    ``p`` is the two-sided bootstrap p-value of the difference, None where there is no difference to test.
+    ``p`` is the two-sided bootstrap p-value of the difference, None where there is no difference to test and where too
+    many draws are undefined for an interval.
     """
 
     first: float | None

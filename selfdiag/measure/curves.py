@@ -13,7 +13,7 @@ from selfdiag.measure.estimate import Estimate, estimate
 from selfdiag.measure.graded import VERY_FEW, why_undefined
 from selfdiag.measure.itemwise import auroc_estimate
 from selfdiag.measure.resampling import SEED, percentile_interval, resample_counts, resample_item_counts, wilson
-from selfdiag.measure.sample import MOST_LEVELS
+from selfdiag.measure.sample import MOST_LEVELS, items_kept
 
 POINTS = 200
 """Numbers of answers kept at which a risk-coverage curve is drawn; all of them up to so many answers."""
@@ -97,7 +97,8 @@ def risk_coverage(
 ) -> RiskCoverageCurve:
     """Return the risk-coverage curve of one table.
 
-    The pointwise interval is a percentile bootstrap, and Wilson's where every draw gives the same risk.
+    The pointwise interval is a percentile bootstrap, and Wilson's where every draw gives the same risk, over the items
+    with an answer among those kept when items have several rows.
 
     Args:
         counts: one table of answers.
@@ -124,11 +125,10 @@ def risk_coverage(
     if not draws:
         return made
     drawn, how = _drawn(counts, items, draws, seed)
-    independent = n if items is None else int((items.n > 0).sum())
+    behind = np.asarray(curve.kept) if items is None else np.minimum(curve.kept, items_kept(items, curve.kept))
     ends = []
-    for kept, risk in zip(curve.kept, curve.risk, strict=True):
+    for kept, risk, trials in zip(curve.kept, curve.risk, behind.tolist(), strict=True):
         ci = percentile_interval(selective.error_at_coverage(drawn, kept / n)).ci
-        trials = min(kept, independent)
         ends.append(ci or wilson(risk * trials, trials) or (0.0, 1.0))
     low, high = zip(*ends, strict=True)
     return msgspec.structs.replace(

@@ -22,6 +22,8 @@ VERY_FEW = 5
 
 TOO_MANY_VALUES = "no interval: too many distinct values to resample by value"
 
+ROWS_AS_ITEMS = "rows of one item counted as independent"
+
 REFITTED = "no interval: it would need a refit in every draw (--full-intervals does that)"
 
 GRADED_METRICS = (
@@ -100,7 +102,10 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool, ece_bins: in
 
     def null(measure: _OfCounts) -> str:
         band = null_band(calibrated, measure)
-        return f"under perfect calibration {band.mean:.3f} on average, 95 % below {band.upper:.3f}" if band else ""
+        if band is None:
+            return ""
+        narrow = f", too narrow: {ROWS_AS_ITEMS}" if sample.clustered else ""
+        return f"under perfect calibration {band.mean:.3f} on average, 95 % below {band.upper:.3f}{narrow}"
 
     def by_value(measure: _OfCounts, note: str = "") -> Estimate:
         if not sample.merged:
@@ -144,7 +149,7 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool, ece_bins: in
             f"{calibration.sweep_bins(answered)} bins of about equal size, the most with monotone accuracy",
         ),
         "smooth_ece": fitted(recalibration.smooth_ece, undefined, "no bins: a Gaussian kernel"),
-        "spiegelhalter_z": _spiegelhalter(answered),
+        "spiegelhalter_z": _spiegelhalter(answered, clustered=sample.clustered),
         **_recalibration(fitted, answered),
         "discrimination": bootstrap(discrimination.discrimination),
         "auroc": _auroc(sample, undefined),
@@ -154,7 +159,7 @@ def graded_metrics(sample: Sample, seed: int, full_intervals: bool, ece_bins: in
     return {name: metrics[name] for name in GRADED_METRICS}
 
 
-def _spiegelhalter(answered: Counts) -> Estimate:
+def _spiegelhalter(answered: Counts, *, clustered: bool) -> Estimate:
     against = int(recalibration.contradicted(answered))
     note = f"{against} stated 0 or 100 and contradicted" if against else ""
     z = float(recalibration.spiegelhalter_z(answered))
@@ -162,7 +167,7 @@ def _spiegelhalter(answered: Counts) -> Estimate:
     if math.isnan(z):
         reason = "not defined: every stated value is 0, 50 or 100" if n else why_undefined(answered)
         return estimate(None, n=n, note=join_notes(reason, note))
-    p = f"two-sided p = {recalibration.two_sided_p(z):.3g}"
+    p = f"no p: {ROWS_AS_ITEMS}" if clustered else f"two-sided p = {recalibration.two_sided_p(z):.3g}"
     return estimate(z, n=n, method="Spiegelhalter", note=join_notes(p, "a test statistic, no interval", note))
 
 
@@ -225,6 +230,7 @@ def _selective(sample: Sample, undefined: str, left_out: str) -> dict[str, Estim
             kept,
             undefined=undefined,
             note=f"the surest {kept} of {n}",
+            surest=kept,
         )
     for percent in (80, 90, 95):
         sure = selective.at_or_above(answered, percent / 100)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selfdiag.measure.correlation import average_ranks
-from selfdiag.measure.counts import Floats, merge_neighbours, tabulate
+from selfdiag.measure.counts import Counts, Floats, merge_neighbours, tabulate
 from selfdiag.measure.discrimination import auroc
 from selfdiag.measure.estimate import Estimate, estimate
 from selfdiag.measure.graded import why_undefined
-from selfdiag.measure.resampling import DRAWS, SEED, percentile_interval
+from selfdiag.measure.resampling import DRAWS, SEED, clustered_draws, percentile_interval
 from selfdiag.measure.sample import MOST_LEVELS, Sample
 from selfdiag.measure.tally import Tally, tally_rows
 
@@ -74,17 +74,12 @@ def pooled_auroc(
         parts = [estimate(value, n=n, note=note) for value in (*values, values[0] - values[1])]
         return PooledAuroc(auroc=parts[0], rank_normalised=parts[1], between_models=parts[2])
     outcome = np.where(right.astype(np.bool_), "correct", "incorrect").tolist()
-    # the same seed over the same items draws both alike, so that their difference is paired
+    by_item = [tally_rows(outcome, merge_neighbours(signal, MOST_LEVELS), item=items) for signal in (stated, ranks)]
     samples = [
-        Sample(
-            tally_rows(outcome, signal),
-            tally_rows(outcome, merge_neighbours(signal, MOST_LEVELS), item=items),
-            draws=draws,
-            seed=seed,
-        )
-        for signal in (stated, ranks)
+        Sample(tally_rows(outcome, signal), table, draws=draws, seed=seed)
+        for signal, table in zip((stated, ranks), by_item, strict=True)
     ]
-    made = percentile_interval(samples[0].draws(_auroc) - samples[1].draws(_auroc))
+    made = percentile_interval(_paired_differences(by_item[0].answered, by_item[1].answered, draws, seed))
     return PooledAuroc(
         auroc=samples[0].bootstrap(_auroc, n, undefined=""),
         rank_normalised=samples[1].bootstrap(_auroc, n, undefined=""),
@@ -96,6 +91,19 @@ def pooled_auroc(
             note=made.note,
         ),
     )
+
+
+def _paired_differences(first: Counts, second: Counts, draws: int, seed: int) -> Floats:
+    """Return the first AUROC minus the second in draws of the same items, shape (draws,).
+
+    Both have shape (items, k), one table per item. Two samples of one seed would not do: among many items each draws
+    kinds of items that are alike in its own table.
+    """
+    tables = (first.right, first.wrong, second.right, second.wrong)
+    drawn = clustered_draws(np.concatenate(tables, axis=1), draws, np.random.default_rng(seed))
+    ends = np.cumsum([table.shape[1] for table in tables])
+    parts = np.split(drawn, ends[:-1], axis=1)
+    return auroc(Counts(first.levels, parts[0], parts[1])) - auroc(Counts(second.levels, parts[2], parts[3]))
 
 
 def _auroc(tally: Tally) -> Floats:

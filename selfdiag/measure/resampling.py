@@ -35,6 +35,7 @@ MANY_ITEMS = 2_000
 _NORMAL = NormalDist()
 _Z95 = _NORMAL.inv_cdf(0.975)
 _BLOCK = 1_000_000
+_NO_WIDTH = 1e-12
 
 
 def wilson(k: float, n: float) -> tuple[float, float] | None:
@@ -111,11 +112,15 @@ def resample_item_counts(items: Counts, draws: int = DRAWS, seed: int = SEED) ->
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """A 95 % bootstrap interval, or None with the reason in ``note``; ``method`` names how it was made."""
+    """A 95 % bootstrap interval, or None with the reason in ``note``; ``method`` names how it was made.
+
+    ``undefined`` counts the draws without a value in words, and is empty when there are none.
+    """
 
     ci: tuple[float, float] | None
     method: str
     note: str = ""
+    undefined: str = ""
 
 
 def percentile_interval(draws: Floats) -> Interval:
@@ -152,7 +157,7 @@ def bca_interval(point: float, draws: Floats, jackknife: Jackknife) -> Interval:
     if not (0 < below < 1) or not math.isfinite(acceleration):
         plain = percentile_interval(draws)
         note = "; ".join(filter(None, [plain.note, "BCa is degenerate here, percentile instead"]))
-        return Interval(ci=plain.ci, method=plain.method, note=note)
+        return msgspec.structs.replace(plain, note=note)
     bias = _NORMAL.inv_cdf(below)
 
     def adjusted(z: float) -> float:
@@ -165,10 +170,10 @@ def bootstrap_p(differences: Floats) -> float | None:
     """Return the two-sided bootstrap p-value of a difference from 0.
 
     ``differences`` has shape (b,). p = min(1, 2 (1 + min(#d <= 0, #d >= 0)) / (b + 1)) over the defined
-    draws, None when there is none.
+    draws, None when there is none or more than ``MAX_UNDEFINED`` of them are undefined, as there is no interval then.
     """
     defined = differences[np.isfinite(differences)]
-    if not defined.size:
+    if not defined.size or differences.size - defined.size > MAX_UNDEFINED * differences.size:
         return None
     fewer = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
     return min(1.0, 2 * (1 + fewer) / (defined.size + 1))
@@ -197,12 +202,12 @@ def _between(draws: Floats, low: float, high: float, method: str) -> Interval:
     undefined = draws.size - finite.size
     note = f"undefined in {undefined} of {draws.size} draws" if undefined else ""
     if not draws.size or undefined > MAX_UNDEFINED * draws.size:
-        return Interval(ci=None, method="", note=f"no interval: {note or 'no draws'}")
+        return Interval(ci=None, method="", note=f"no interval: {note or 'no draws'}", undefined=note)
     ends = quantiles(finite, [low, high])
-    if ends[1] - ends[0] < 1e-12:
+    if ends[1] - ends[0] < _NO_WIDTH:
         same = "no interval: every draw gives the same value"
-        return Interval(ci=None, method="", note=f"{same}; {note}" if note else same)
-    return Interval(ci=(float(ends[0]), float(ends[1])), method=method, note=note)
+        return Interval(ci=None, method="", note=f"{same}; {note}" if note else same, undefined=note)
+    return Interval(ci=(float(ends[0]), float(ends[1])), method=method, note=note, undefined=note)
 
 
 def _acceleration(jackknife: Jackknife) -> float:

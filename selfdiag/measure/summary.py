@@ -136,8 +136,9 @@ def _youden(sample: Sample, undefined: str) -> Estimate:
         made = sample.bootstrap(abstention.youden, n, undefined=undefined)
         if made.ci is not None:
             return made
-        # As for a single share: a bootstrap without width gives way to the closed form over items.
-        traps, probes = min(traps, sample.items_of("traps")), min(probes, sample.items_of("probes"))
+        # As for a single share: a bootstrap without an interval gives way to the closed form over items.
+        traps = min(traps, sample.items_of("traps", abstention.trap_abstention))
+        probes = min(probes, sample.items_of("probes", abstention.non_answer))
         method = "Newcombe over items"
     spotted, silent = sample.value(abstention.trap_abstention), sample.value(abstention.non_answer)
     return estimate(value, newcombe(spotted * traps, traps, silent * probes, probes), n=n, method=method)

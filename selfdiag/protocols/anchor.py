@@ -19,6 +19,7 @@ from selfdiag.runs.store import Run
 _UNREAD = "no data: no answer with a confidence"
 _UNPAIRED = "no data: no item has a confidence both with the example and without"
 _NOT_PLAIN = "no data: not asked without an example"
+_ROUNDING = 1e-9
 
 
 class ExampleShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,14 +116,17 @@ def _sentence(without: Estimate, shown: tuple[ExampleShown, ...], slope: Estimat
     means = _listed([f"{one.confidence.value:.0f}" for one in read])
     echoes = sum(round((one.echoed.value or 0) * one.echoed.n) for one in read)
     replies = sum(one.echoed.n for one in read)
+    expected = sum((one.anyway.value or 0) * one.echoed.n for one in read)
     # several items without an interval all have the same slope
     least = slope.ci[0] if slope.ci is not None else slope.value if slope.n > 1 else 0.0
     verdict = (
         f"an example pulls it by {10 * slope.value:.1f} points for every 10"
-        if least > 0
-        else "as often as without it, so no pull of the example shows"
-        if echoes
+        if least > _ROUNDING
         else "no pull of the example shows"
+        if not echoes
+        else "no more often than without it, so no pull of the example shows"
+        if echoes <= expected + _ROUNDING
+        else "more often than without it, but no pull of the example on the mean shows"
     )
     return (
         f"Shown {examples} it says {means} on average, {without.value:.0f} without an example, and repeats the value "

@@ -15,6 +15,7 @@ from selfdiag.measure.correlation import pearson, spearman
 from selfdiag.measure.counts import Bools, Counts, Floats, Ints
 from selfdiag.measure.discrimination import auroc
 from selfdiag.measure.estimate import Estimate, estimate
+from selfdiag.measure.graded import VERY_FEW
 from selfdiag.measure.itemwise import mean_over_items
 from selfdiag.measure.ladder import ArmRows, consumption
 from selfdiag.measure.resampling import DRAWS, SEED, wilson
@@ -233,17 +234,46 @@ def differences(
 ) -> dict[str, Contrast]:
     """Return the second arm minus the first in AUROC, accuracy and Brier score, paired by item.
 
-    They are over the rows that are graded and state a confidence in both.
+    They are over the rows that are graded and state a confidence in both. That in AUROC has neither interval nor
+    p-value where ``too_few`` says why.
     """
     one, other = arms.by_name[first, labelled], arms.by_name[second, labelled]
     both = np.flatnonzero(one.answered & other.answered)
     tallies = [
         tally_rows([arm.outcome[row] for row in both], arm.p[both], item=arms.item[both]) for arm in (one, other)
     ]
-    return {
+    found = {
         name: paired_contrast(tallies[0], tallies[1], _of_answered(measure), draws=draws, seed=seed)
         for name, measure in COMPARED.items()
     }
+    return found | {"auroc": withheld(found["auroc"], too_few(arms, first, second, labelled=labelled))}
+
+
+def too_few(arms: Arms, first: str, second: str, *, labelled: bool) -> str:
+    """Return why a difference of AUROCs between two arms bears no interval and no test, empty where it does.
+
+    Both arms need ``VERY_FEW`` items with a right and as many with a wrong answer, among the rows that are graded and
+    state a confidence in both.
+    """
+    pair = arms.by_name[first, labelled], arms.by_name[second, labelled]
+    both = pair[0].answered & pair[1].answered
+    items = {
+        word: min(np.unique(arms.item[both & (arm.right == grade)]).size for arm in pair)
+        for word, grade in (("right", 1), ("wrong", 0))
+    }
+    word = min(items, key=items.__getitem__)
+    if items[word] >= VERY_FEW:
+        return ""
+    return f"no interval: needs {VERY_FEW} items with a {word} answer in each arm, has {items[word]}"
+
+
+def withheld(found: Contrast, why: str) -> Contrast:
+    """Return a contrast without interval and p-value for the reason ``why``, unchanged without a reason or a value."""
+    if not why or found.difference.value is None:
+        return found
+    return msgspec.structs.replace(
+        found, difference=msgspec.structs.replace(found.difference, ci=None, method="", note=why), p=None
+    )
 
 
 def _of_answered(measure: Callable[[Counts], Floats]) -> Measure:

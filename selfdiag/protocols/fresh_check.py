@@ -11,6 +11,7 @@ from selfdiag.elicit.confidence import run_scale
 from selfdiag.measure import counts
 from selfdiag.measure.calibration import gap
 from selfdiag.measure.contrast import Contrast, paired_contrast
+from selfdiag.measure.estimate import join_notes
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.measure.tally import Tally, tally_rows
 from selfdiag.runs.plan import FRESH_CHECK
@@ -20,7 +21,10 @@ NOTE = "stored minus fresh, paired by topic and difficulty; a lead of the stored
 
 
 class FreshCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """Stored against fresh probes: ``pairs`` asked, and the differences in accuracy and gap."""
+    """Stored against fresh probes: ``pairs`` asked, and the differences in accuracy and gap.
+
+    ``note`` says how to read them, and how confidences were brought onto one scale.
+    """
 
     pairs: int
     accuracy: Contrast
@@ -35,7 +39,7 @@ def fresh_check(
 
     Args:
         plan: the run's calls; those of the section stand in pairs, stored before fresh.
-        latest: the record of each call id.
+        latest: the record of each call id; all of them decide the scale of the confidences.
         draws: bootstrap draws over pairs.
         seed: of the bootstrap.
     """
@@ -47,12 +51,16 @@ def fresh_check(
         for old, new in zip(calls[::2], calls[1::2], strict=True)
         if old.call_id in latest and new.call_id in latest
     ]
-    stored = _tally([old for old, _ in pairs])
-    fresh = _tally([new for _, new in pairs])
+    asked = [latest[call.call_id] for call in plan if call.call_id in latest]
+    scaled, scale_note = run_scale([record.confidence for record in asked], [record.flags for record in asked])
+    stated = {record.call_id: confidence for record, confidence in zip(asked, scaled, strict=True)}
+    stored = _tally([old for old, _ in pairs], stated)
+    fresh = _tally([new for _, new in pairs], stated)
     return FreshCheck(
         pairs=len(pairs),
         accuracy=paired_contrast(fresh, stored, _accuracy, draws=draws, seed=seed),
         gap=paired_contrast(fresh, stored, lambda tally: gap(tally.answered), draws=draws, seed=seed),
+        note=join_notes(NOTE, scale_note),
     )
 
 
@@ -60,8 +68,8 @@ def _accuracy(tally: Tally) -> counts.Floats:
     return counts.ratio(tally.right, tally.graded)
 
 
-def _tally(records: Sequence[Record]) -> Tally:
-    confidences, _ = run_scale([record.confidence for record in records], [record.flags for record in records])
+def _tally(records: Sequence[Record], stated: Mapping[str, int | None]) -> Tally:
+    confidences = [stated[record.call_id] for record in records]
     fractions = np.array([np.nan if c is None else c / 100 for c in confidences], dtype=np.float64)
     pairs = [f"{number:06d}" for number in range(len(records))]
     return tally_rows([record.outcome for record in records], fractions, item=pairs)

@@ -18,6 +18,7 @@ from selfdiag.battery.items import Probe
 from selfdiag.measure.contrast import Contrast
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.ladder import (
+    CONFIRMATORY,
     ArmContrast,
     OracleCeiling,
     Standing,
@@ -26,7 +27,7 @@ from selfdiag.measure.ladder import (
     oracle_ceiling,
 )
 from selfdiag.measure.profiles import PLACEBO_BINS, SHUFFLED_CORRELATION, placebo_profile, shuffled_profile
-from selfdiag.measure.resampling import ALPHA, DRAWS, SEED
+from selfdiag.measure.resampling import ALPHA, DRAWS, SEED, holm
 from selfdiag.protocols.arms import (
     HALF_NAMES,
     ArmFigures,
@@ -42,6 +43,8 @@ from selfdiag.protocols.arms import (
     measured_run,
     profile_figures,
     replies_notes,
+    too_few,
+    withheld,
 )
 from selfdiag.protocols.measured_accuracy import whole
 from selfdiag.protocols.own_profile import (
@@ -246,8 +249,12 @@ def ladder_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Ladder:
     drawn = np.flatnonzero(arms.replicate == 0)
     right, wrong = (int((off.rows.correct[drawn] == grade).sum()) for grade in (1, 0))
     standing = confirmatory(probes=arms.items, right=right, wrong=wrong, own_sd=least_spread(profiles))
-    contrasts = arm_contrasts(
-        {name: arms.by_name[name, labelled].rows for name in ARMS}, arms.item, arms.batch, draws=draws, seed=seed
+    contrasts = _with_enough(
+        arm_contrasts(
+            {name: arms.by_name[name, labelled].rows for name in ARMS}, arms.item, arms.batch, draws=draws, seed=seed
+        ),
+        arms,
+        labelled=labelled,
     )
     recognised = own_recognised(run)
     return Ladder(
@@ -282,12 +289,38 @@ def ladder_of(run: Run, *, draws: int = DRAWS, seed: int = SEED) -> Ladder:
     )
 
 
+def _with_enough(made: Sequence[ArmContrast], arms: Arms, *, labelled: bool) -> tuple[ArmContrast, ...]:
+    """Return contrasts of AUROCs without interval and p-value where too few items are right or wrong.
+
+    Holm's correction is made anew; its family stays at two tests when one of them has no p-value.
+    """
+    kept = {}
+    for one in made:
+        why = too_few(arms, one.against, OWN, labelled=labelled)
+        kept[one.against] = msgspec.structs.replace(
+            one,
+            by_item=withheld(one.by_item, why),
+            by_batch=withheld(one.by_batch, why),
+            excludes=None if why else one.excludes,
+        )
+    family = {name: kept[name].by_item.p for name in CONFIRMATORY}
+    corrected = dict(zip(family, holm([1.0 if p is None else p for p in family.values()]), strict=True))
+    return tuple(
+        msgspec.structs.replace(one, adjusted_p=corrected.get(name) if one.by_item.p is not None else None)
+        for name, one in kept.items()
+    )
+
+
 def ladder_sentence(contrasts: Sequence[ArmContrast], standing: Standing) -> str:
     """Return what a ladder says of its question, as far as its corrected contrasts say anything."""
     better = {one.against: _better(one) for one in contrasts if one.confirmatory}
-    undefined = [name for name, known in better.items() if known is None]
-    if undefined:
-        return f"No answer: own against {' and '.join(undefined)} is not defined here."
+    untested = {one.against: one.by_item.difference for one in contrasts if better.get(one.against, "") is None}
+    if untested:
+        which = f"No answer: own against {' and '.join(untested)}"
+        if all(difference.value is None for difference in untested.values()):
+            return f"{which} is not defined here."
+        why = dict.fromkeys(difference.note for difference in untested.values())
+        return f"{which} cannot be tested ({'; '.join(why)})."
     gains = [name for name, known in better.items() if known == "better"]
     losses = [name for name, known in better.items() if known == "worse"]
     hedge = "In this demonstration its" if standing.label == "demonstration" else "Its"

@@ -114,14 +114,16 @@ def _of_criterion(name: str) -> Callable[[Assessment], Valued]:
 
 
 def _index_a(assessment: Assessment) -> Valued:
-    """Return index A, None where a statement has no reply or the replies are too few for an interval."""
+    """Return index A, None where a statement has no reply or none has two, which is one pass alone."""
     found = assessment.questionnaire
     if found is None:
         return None, ""
     silent = sum(statement.n == 0 for statement in found.statements)
     if silent:
         return None, f"{silent} of {len(found.statements)} statements have no reply"
-    return found.index_a.value if found.index_a.ci is not None else None, found.index_a.note
+    if all(statement.n == 1 for statement in found.statements):
+        return None, "each statement has one reply alone"
+    return found.index_a.value, found.index_a.note
 
 
 def _delta(assessment: Assessment) -> Valued:

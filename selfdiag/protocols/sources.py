@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from selfdiag.elicit.textforms import fold_text
+from selfdiag.battery.items import Probe
 from selfdiag.measure.contrast import Contrast
 from selfdiag.measure.resampling import DRAWS, SEED
 from selfdiag.measure.sources import compare_sources
+from selfdiag.protocols.panel_answers import given_answer
 from selfdiag.protocols.summary import Source
 from selfdiag.runs.columns import Columns, columns_of
 from selfdiag.runs.records import AGREEMENT, POSTHOC, Record
@@ -120,7 +121,12 @@ def _afterwards(run: Run, probes: Sequence[Record]) -> Confidences:
 
 
 def _agreement(run: Run, probes: Sequence[Record]) -> Confidences:
-    """Return the share of resampled answers that are the first one; those that cannot be read are left out."""
+    """Return the share of resampled answers that are the first one; those that cannot be read are left out.
+
+    Answers are compared by what they say, right ones as wrong ones: a comparison that knew the key would put the grade
+    into the confidence.
+    """
+    asked = {probe.id: probe for probe in run.manifest.drawn.probes}
     again: dict[tuple[str, int], list[Record]] = defaultdict(list)
     for record in _latest(run, AGREEMENT):
         if record.outcome in {"correct", "incorrect", "abstained"}:
@@ -129,15 +135,16 @@ def _agreement(run: Run, probes: Sequence[Record]) -> Confidences:
     for record in probes:
         others = again.get((record.item_id, record.paraphrase), [])
         if others and record.replicate == 0 and record.outcome in {"correct", "incorrect"}:
-            shares[record.call_id] = sum(_same(record, other) for other in others) / len(others)
+            probe = asked[record.item_id]
+            shares[record.call_id] = sum(_same(probe, record, other) for other in others) / len(others)
     return shares
 
 
-def _same(first: Record, second: Record) -> bool:
-    """Return whether two answers are one: both right, or equal once case, accents, articles and space are folded."""
-    if first.outcome == second.outcome == "correct":
-        return True
-    return fold_text(first.answer or "") == fold_text(second.answer or "") and second.outcome != "abstained"
+def _same(probe: Probe, first: Record, second: Record) -> bool:
+    """Return whether an answer and a resampled one say the same to a question; an abstention says something else."""
+    if second.outcome == "abstained":
+        return False
+    return given_answer(probe, first.answer or "").form == given_answer(probe, second.answer or "").form
 
 
 def _latest(run: Run, section: str) -> list[Record]:

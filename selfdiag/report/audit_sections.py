@@ -52,8 +52,9 @@ def bounds_section(summary: Summary) -> Section | None:
         rows.append([name, *(shown(limit) for limit in limits or (None, None))])
     return Section(
         "Bounds",
-        "Replies that could not be used are not missing at random. Had all of them been wrong, or right, the figures "
-        "would be:",
+        "Replies that could not be used are not missing at random. The ends of the accuracy are what it would be had "
+        "all of them been wrong, or right; those of the gap had all of them been right at confidence 0, or wrong at "
+        "100:",
         table(["measure", "lowest", "highest"], rows),
     )
 
@@ -106,11 +107,17 @@ def topics_section(summary: Summary) -> Section | None:
         else ""
     )
     why = f" Single topics have fewer than {PER_BIN} answers each, too few to speak of them." if few else ""
+    again = (
+        " Questions were asked more than once: intervals and chance gaps take every reply for a question of its own, "
+        "so they are too narrow."
+        if summary.consistency is not None
+        else ""
+    )
     head = [what, "n", "accuracy", "95 % interval", "stated", "gap", "chance gap", "Brier"]
     return Section(
         "Topics",
         "The *chance gap* is what a perfectly calibrated model stays below in 95 % of samples of this size."
-        f"{chance}{why}",
+        f"{chance}{why}{again}",
         table(head, [_group(row) for row in rows]),
     )
 

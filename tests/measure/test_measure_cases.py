@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from selfdiag.measure import abstention, calibration, confidence, discrimination, recalibration, selective
 from selfdiag.measure.correlation import pearson, spearman
-from selfdiag.measure.counts import Counts, tabulate, tabulate_confidences
+from selfdiag.measure.counts import Counts, merge_neighbours, tabulate, tabulate_confidences
 from selfdiag.measure.estimate import Estimate
 from selfdiag.measure.reliability import group_rows, reliability_diagram
 from selfdiag.measure.resampling import newcombe, wilson
@@ -195,6 +195,53 @@ def test_STA_09_ten_of_ten_items_with_three_rows_each() -> None:
         tally_rows(["abstained"] * 30, p, trap=True), tally_rows(["abstained"] * 30, p, trap=True, item=item)
     )
     assert traps["trap_abstention"].ci == wilson(10, 10)
+
+
+def sure_of_few(sure: int, outcomes: list[str]) -> tuple[list[str], list[float], list[int]]:
+    """Two rows for each of 60 items, the first ``sure`` of them at 95 with these outcomes, the rest at 50."""
+    outcome = [*outcomes, *["correct", "incorrect"] * (60 - sure)]
+    return outcome, [0.95] * 2 * sure + [0.5] * 2 * (60 - sure), [i // 2 for i in range(120)]
+
+
+def test_STA_09_wilson_counts_the_items_behind_the_share() -> None:
+    outcome, p, item = sure_of_few(4, ["correct"] * 8)
+    made = all_metrics(tally_rows(outcome, p), tally_rows(outcome, p, item=item))
+    sure = made["high_confidence_error_90"]
+    assert (sure.value, sure.n, sure.method, sure.ci) == (0, 8, "Wilson over items", wilson(0, 4))
+    assert sure.note.startswith("0 of 8 wrong; undefined in ")
+    outcome, p = ["correct"] * 60 + ["incorrect"] * 60, [0.95] * 60 + [0.5] * 60
+    by_item = tally_rows(outcome, p, item=[i // 6 for i in range(120)])
+    kept = all_metrics(tally_rows(outcome, p), by_item)["error_at_coverage_20"]
+    assert (kept.value, kept.n, kept.method, kept.ci) == (0, 24, "Wilson over items", wilson(0, 10))
+
+
+def test_STA_10_where_draws_are_undefined_a_share_has_wilsons_interval_over_its_items_and_says_so() -> None:
+    outcome, p, item = sure_of_few(2, ["correct"] * 2 + ["incorrect"] * 2)
+    made = all_metrics(tally_rows(outcome, p), tally_rows(outcome, p, item=item))["high_confidence_error_90"]
+    assert (made.value, made.ci, made.method) == (0.5, wilson(1, 2), "Wilson over items")
+    assert made.note.startswith("2 of 4 wrong; undefined in ")
+
+
+def test_rows_of_one_item_are_no_test_of_calibration() -> None:
+    outcome, p, item = sure_of_few(15, ["correct", "incorrect"] * 15)
+    rows = tally_rows(outcome, p)
+    alone, clustered = all_metrics(rows), all_metrics(rows, tally_rows(outcome, p, item=item))
+    assert "two-sided p = " in alone["spiegelhalter_z"].note
+    assert "no p: rows of one item counted as independent" in clustered["spiegelhalter_z"].note
+    assert clustered["spiegelhalter_z"].value == alone["spiegelhalter_z"].value
+    for name in ("ece", "mce", "reliability"):
+        assert "too narrow: rows of one item" in clustered[name].note and "too narrow" not in alone[name].note
+
+
+def test_values_do_not_come_from_a_table_by_item_with_merged_confidences() -> None:
+    rng = np.random.default_rng(2)
+    p = np.repeat(rng.integers(0, 101, 150) / 100, 2)
+    outcome, item = np.where(rng.random(300) < p, "correct", "incorrect").tolist(), np.repeat(np.arange(150), 2)
+    rows, merged = tally_rows(outcome, p), tally_rows(outcome, merge_neighbours(p, 20), item=item)
+    found, plain = all_metrics(rows, merged, draws=200), all_metrics(rows, draws=200)
+    for name in ("brier", "auroc", "aurc", "median_confidence", "high_confidence_error_90"):
+        assert found[name].value == plain[name].value
+    assert "20 groups of neighbouring confidences" in found["brier"].method
 
 
 def test_STA_10_undefined_resamples_are_counted_and_too_many_leave_no_interval() -> None:

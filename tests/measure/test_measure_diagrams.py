@@ -301,6 +301,14 @@ def test_wilsons_interval_counts_items_where_they_have_several_rows() -> None:
     assert (shown.low[2], shown.high[2]) == wilson(0, 3)
 
 
+def test_wilsons_interval_counts_the_items_among_those_kept() -> None:
+    stated, right = np.repeat([90, 40], 20), np.repeat([1, 0], 20)
+    items = tally_rows(np.where(right, "correct", "incorrect").tolist(), stated / 100, item=np.arange(40) // 4).answered
+    shown = risk_coverage(tabulate_confidences(stated, right), items=items, draws=300)
+    assert shown.kept[:6] == (1, 2, 3, 4, 5, 6)
+    assert (shown.low[5], shown.high[5]) == wilson(0, 5)
+
+
 def test_rows_of_one_item_are_drawn_together() -> None:
     single = np.random.default_rng(1).random(40) < 0.5
     stated = np.tile([60, 80], 20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selfdiag.measure import pooled
+from selfdiag.measure import pooled, resampling
 from selfdiag.measure.counts import tabulate
 from selfdiag.measure.discrimination import auroc, rank_normalised
 from selfdiag.measure.pooled import pooled_auroc, rank_fractions
@@ -77,6 +77,20 @@ def test_rows_of_an_item_are_drawn_together() -> None:
     assert together is not None and apart is not None
     # twice the same rows say no more than once: the interval is wider by the root of two
     assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(2**0.5, rel=0.15)
+
+
+def test_many_items_are_drawn_alike_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    model = np.repeat([0, 1], 300)
+    y = (rng.random(600) < np.where(model == 0, 0.8, 0.4)).astype(np.int64)
+    p = (np.where(model == 0, 0.5, 0.4) + rng.integers(0, 3, 600) / 10).round(2)
+    widths = []
+    for many in (2_000, 100):
+        monkeypatch.setattr(resampling, "MANY_ITEMS", many)
+        found = pooled_auroc(p, y, model, np.tile(np.arange(300), 2), draws=1000).between_models
+        assert found.ci is not None and "paired" in found.method
+        widths.append(found.ci[1] - found.ci[0])
+    assert widths[1] == pytest.approx(widths[0], rel=0.15)
 
 
 @pytest.mark.parametrize(("y", "why"), [([1, 1], "right"), ([0, 0], "wrong")])

@@ -176,6 +176,14 @@ def test_bca_agrees_with_scipy_on_a_skewed_mean() -> None:
     assert made.ci[1] > plain[1] + 0.01
 
 
+def test_draws_without_a_value_are_counted_whatever_becomes_of_the_interval() -> None:
+    assert percentile_interval(np.arange(10) / 10).undefined == ""
+    for draws in ([0.5] * 19 + [np.nan], [*np.arange(19) / 19, np.nan], [0.5, 0.6] * 9 + [0.5, np.nan]):
+        assert percentile_interval(np.array(draws)).undefined == "undefined in 1 of 20 draws"
+    many = percentile_interval(np.array([0.5, 0.6, np.nan]))
+    assert (many.ci, many.undefined) == (None, "undefined in 1 of 3 draws")
+
+
 def test_bca_falls_back_to_the_percentiles_and_says_so() -> None:
     draws = np.linspace(1, 2, 100)
     alike = Jackknife(values=np.ones(3), multiplicity=np.ones(3, np.int64), stratum=np.zeros(3, np.int64))
@@ -229,8 +237,19 @@ def test_bootstrap_p(differences: list[float], p: float | None) -> None:
     assert bootstrap_p(np.array(differences)) == (None if p is None else pytest.approx(p))
 
 
-def test_bootstrap_p_ignores_undefined_draws() -> None:
-    assert bootstrap_p(np.array([1.0] * 9 + [np.nan] * 90)) == pytest.approx(0.2)
+def test_bootstrap_p_ignores_a_few_undefined_draws_and_is_none_with_many() -> None:
+    assert bootstrap_p(np.array([1.0] * 9 + [np.nan])) == pytest.approx(0.2)
+    assert bootstrap_p(np.array([1.0] * 9 + [np.nan] * 2)) is None
+
+
+def test_one_wrong_answer_is_no_evidence_of_a_difference() -> None:
+    outcome, ids = ["incorrect"] + ["correct"] * 39, [f"i{i:02}" for i in range(40)]
+    first = tally_rows(outcome, [0.85] + [0.8] * 39, item=ids)
+    second = tally_rows(outcome, [0.7] + [0.8] * 39, item=ids)
+    contrast = paired_contrast(first, second, lambda tally: discrimination.auroc(tally.answered))
+    assert (contrast.first, contrast.second, contrast.difference.value) == (0, 1, 1)
+    assert contrast.difference.ci is None and contrast.p is None
+    assert contrast.difference.note.startswith("no interval: undefined in 7")
 
 
 def arms(n: int, lift: float, seed: int = 0) -> tuple[Tally, Tally]:

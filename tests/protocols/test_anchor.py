@@ -62,7 +62,22 @@ def test_a_model_that_says_85_anyway_is_not_pulled(plan: Plan) -> None:
     last = found.shown[-1]
     assert (last.example, last.echoed.value, last.anyway.value, last.shift.value) == (85, 1, 1, 0)
     assert found.slope.value == 0
-    assert found.sentence.endswith("in 21 of 63 replies: as often as without it, so no pull of the example shows.")
+    assert found.sentence.endswith(
+        "in 21 of 63 replies: no more often than without it, so no pull of the example shows."
+    )
+
+
+def test_repeating_more_often_than_without_an_example_is_not_called_as_often(plan: Plan) -> None:
+    found = anchor(plan, lambda call: (50 if call.claim == 50 else 60, "a", "correct"))
+    assert [one.echoed.value for one in found.shown] == [0, 1, 0] and found.slope.value == pytest.approx(0, abs=0.02)
+    assert found.sentence.endswith(
+        "in 21 of 63 replies: more often than without it, but no pull of the example on the mean shows."
+    )
+    half = sorted({call.item_id for call in plan.calls})[::2]
+    fewer = anchor(plan, lambda call: (85 if call.claim is None or call.item_id in half else 20, "a", "correct"))
+    assert fewer.sentence.endswith(
+        "in 11 of 63 replies: no more often than without it, so no pull of the example shows."
+    )
 
 
 def test_the_shift_is_paired_and_only_answers_count(plan: Plan) -> None:

@@ -258,6 +258,15 @@ def test_a_missing_value_misses_its_requirement(ask: Ask) -> None:
     _, found = ask("refuser")
     (sentence,) = unmet(found, {"x4": 0.0})
     assert sentence.startswith("x4 is missing") and "unknown" in sentence
+    _, alike = ask("yes-sayer")
+    assert alike.questionnaire is not None and alike.questionnaire.index_a.ci is None
+    assert unmet(alike, {"index_a": 0.6}) == []
+    assert unmet(alike, {"index_a": 0.7}) == ["index_a is 0.667, and at least 0.7 is required"]
+    once = tuple(msgspec.structs.replace(one, n=1) for one in alike.questionnaire.statements)
+    single = msgspec.structs.replace(alike, questionnaire=msgspec.structs.replace(alike.questionnaire, statements=once))
+    assert unmet(single, {"index_a": 0.0}) == [
+        "index_a is missing (each statement has one reply alone), and at least 0 is required"
+    ]
     bare = assess_of(written(lambda _: {"outcome": "correct"}, sections=MEASURED_SECTIONS), draws=200)
     assert unmet(bare, {"index_a": 0.0}) == ["index_a is missing (not asked), and at least 0 is required"]
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from selfdiag.battery.items import BINS, Probe
 from selfdiag.measure.estimate import Estimate
 from selfdiag.models import registry
 from selfdiag.models.base import Call, ModelInfo, ProviderError, Reply
+from selfdiag.protocols.arms import arms_of, differences
 from selfdiag.protocols.ladder import ARMS, Ladder, enough_topics, ladder_of, ladder_plan, own_recognised
 from selfdiag.protocols.own_profile import experiment_settings, own_profiles, same_model
 from selfdiag.protocols.profile_signature import MEASURED_HERE
@@ -191,6 +193,45 @@ def test_too_few_topics_are_told_before_anything_is_asked() -> None:
 
 
 # Results.
+
+
+def few_wrong(wrong: Callable[[PlannedCall], int]) -> Callable[[PlannedCall, Probe], tuple[str, int]]:
+    """Answers all items right but the first few of history, which it is less sure of under its own profile alone."""
+
+    def reply(call: PlannedCall, probe: Probe) -> tuple[str, int]:
+        missed = probe.bin == "history" and int(probe.id.rpartition("-")[2]) <= wrong(call)
+        return ("incorrect", 20 if call.arm == OWN else 95) if missed else ("correct", 80)
+
+    return reply
+
+
+def test_a_few_wrong_answers_decide_nothing(tmp_path: Path) -> None:
+    run = laddered(tmp_path, few_wrong(lambda call: 4))
+    found = result(run)
+    why = "no interval: needs 5 items with a wrong answer in each arm, has 4"
+    for one in found.contrasts:
+        assert (one.by_item.first, one.by_item.second) == (0, 1)
+        for contrast in (one.by_item, one.by_batch):
+            assert contrast.difference == Estimate(value=1, n=contrast.difference.n, note=why) and contrast.p is None
+        assert one.adjusted_p is None and one.excludes is None
+    assert found.sentence == f"No answer: own against placebo and off cannot be tested ({why})."
+    apart = differences(arms_of(run, LADDER), OFF, OWN, labelled=True, draws=DRAWS)
+    assert (apart["auroc"].p, apart["auroc"].difference.ci, apart["auroc"].difference.note) == (None, None, why)
+    assert apart["brier"].p is not None
+    enough = result(laddered(tmp_path, few_wrong(lambda call: 5), name="enough"))
+    assert all(one.by_item.p is not None and one.by_item.p < 0.01 for one in enough.contrasts)
+    assert "better than a made-up one, and than none" in enough.sentence
+
+
+def test_a_contrast_that_cannot_be_tested_leaves_the_family_at_two(tmp_path: Path) -> None:
+    found = result(laddered(tmp_path, few_wrong(lambda call: 2 if call.arm == PLACEBO else 8)))
+    placebo, off, _ = found.contrasts
+    assert placebo.by_item.p is None and placebo.adjusted_p is None
+    assert off.by_item.p is not None and off.adjusted_p == pytest.approx(2 * off.by_item.p)
+    assert found.sentence == (
+        "No answer: own against placebo cannot be tested (no interval: needs 5 items with a wrong answer in each arm, "
+        "has 2)."
+    )
 
 
 def test_a_model_that_states_its_profile_reaches_the_ceiling(tmp_path: Path) -> None:

@@ -37,7 +37,14 @@ def test_bounds_stand_in_the_report_when_replies_were_lost(tmp_path: Path) -> No
     rows = dict(re.findall(r"\| (accuracy|gap) \| ([^|]+ \| [^|]+) \|\n", text.partition("## Bounds")[2]))
     low, high = (int(part.strip(" %")) for part in rows["accuracy"].split("|"))
     assert low < high
+    assert "those of the gap had all of them been right at confidence 0, or wrong at 100:" in text
     assert "## Bounds" not in report(tmp_path / "other", "calibrated")
+
+
+def test_chance_gaps_of_questions_asked_again_are_told_to_be_too_narrow(tmp_path: Path) -> None:
+    told = "take every reply for a question of its own, so they are too narrow."
+    assert told in report(tmp_path / "twice", "calibrated", limit=30, repeat=2)
+    assert told not in report(tmp_path / "once", "calibrated", limit=30)
 
 
 def test_the_command_that_asks_the_same_again_has_every_setting_that_matters(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from selfdiag.report.ladder import judge_sentence, ladder_lines, ladder_markdown
 from selfdiag.report.swap import swap_lines, swap_markdown
 from selfdiag.report.topicpass import topicpass_lines, topicpass_markdown
 from selfdiag.report.words import p_value
-from selfdiag.runs.ladder_plan import OFF, PLACEBO
+from selfdiag.runs.ladder_plan import OFF, OWN, PLACEBO
 from selfdiag.runs.records import LADDER, SWAP, TOPICPASS, PlannedCall
 from selfdiag.runs.store import Run
 
@@ -161,6 +161,20 @@ def test_all_right_says_why_there_is_no_auroc(tmp_path: Path) -> None:
     check(lines, text)
     assert "one class" in "\n".join(lines)
     assert "not defined: all answers were right" in text
+
+
+def test_too_few_wrong_answers_are_told(tmp_path: Path) -> None:
+    def nearly_all_right(call: PlannedCall, probe: Probe) -> tuple[str, int]:
+        return ("incorrect" if probe.id == "history-01" else "correct"), 30 if call.arm == OWN else 80
+
+    run = ladder_run(tmp_path, nearly_all_right)
+    found = ladder_of(run, draws=200)
+    lines, text = ladder_lines(found), ladder_markdown(run, found)
+    check(lines, text)
+    why = "no interval: needs 5 items with a wrong answer in each arm, has 1"
+    told = f"No answer: own against placebo and off cannot be tested ({why})."
+    assert told in " ".join(lines) and f"**{told}**" in text
+    assert text.count(f"| {why} |") == 3
 
 
 def test_foreign_names_stay_text(tmp_path: Path) -> None:
