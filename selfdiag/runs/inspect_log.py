@@ -237,7 +237,7 @@ class _Archive:
         self._zip = _zip_module()
         try:
             self._file = self._zip.ZipFile(log.path)
-        except (self._zip.BadZipFile, OSError, ValueError) as error:
+        except (self._zip.BadZipFile, NotImplementedError, OSError, ValueError) as error:
             raise log.damaged(f"a zip that is cut off or damaged ({one_line(str(error), 80)})") from None
         # a member that was written again counts as it was written last
         self._members = {member.filename: member for member in self._file.infolist()}

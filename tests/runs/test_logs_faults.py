@@ -50,6 +50,14 @@ def test_a_zip_that_is_cut_off(selfdiag, tmp_path) -> None:
         assert "cut off or damaged" in line and "nothing was read" in line
 
 
+def test_a_zip_of_a_version_that_nobody_knows(selfdiag, tmp_path) -> None:
+    written = (LOGS / "inspect_json_replies.eval").read_bytes()
+    place = written.index(b"PK\x01\x02") + 6  # of the version that is needed to read the first member
+    path = tmp_path / "new.eval"
+    path.write_bytes(written[:place] + bytes([84]) + written[place + 1 :])
+    assert "damaged (zip file version 8.4)" in told(selfdiag, path, code=2)
+
+
 def test_a_zip_with_a_damaged_member(selfdiag, tmp_path) -> None:
     path = write_eval(tmp_path / "damaged.eval", inspect_json())
     with zipfile.ZipFile(path) as archive:
