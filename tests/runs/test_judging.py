@@ -11,6 +11,7 @@ from http_stub import Stub, completion
 
 from selfdiag.models.base import Call, ModelInfo, ProviderError, Reply
 from selfdiag.runs import judging
+from selfdiag.runs.pace import Pace
 from selfdiag.runs.store import read_run
 from selfdiag.safety import SelfdiagError
 
@@ -246,6 +247,14 @@ def test_a_judge_that_is_asked_too_much_at_once_is_asked_less(
         assert ask(selfdiag, rivers(tmp_path, 12), model).returncode == 0
     judge = Overloaded()
     monkeypatch.setattr(judging, "judge_provider", lambda *_: judge)
+    limits: list[int] = []
+    overloaded = Pace.overloaded
+
+    def noted(pace: Pace, sent: float) -> None:
+        overloaded(pace, sent)
+        limits.append(pace.limit)
+
+    monkeypatch.setattr(Pace, "overloaded", noted)
 
     async def judged() -> int:
         settings = judging.JudgeSettings(model="openai:j", concurrency=concurrency)
@@ -253,6 +262,7 @@ def test_a_judge_that_is_asked_too_much_at_once_is_asked_less(
 
     assert asyncio.run(judged()) == 12
     assert judge.most == most
+    assert limits[:1] == ([2] if concurrency is None else [])
 
 
 class Stopped(Judge):
